@@ -1,0 +1,1 @@
+"""Engines: model families that speak, behind the contract in ``api``. The only package that runs models."""

@@ -1,0 +1,124 @@
+"""The contract of an engine: what it can do, ``plan``, ``step``. Nothing else.
+
+State is a value handed in and out (:class:`Utterance`), never hidden on the model, so that cancelling,
+interleaving and batching are safe. An engine object is owned by one thread (its lane in ``scheduler.worker``);
+it needs no locks of its own and must not start threads that outlive a call.
+
+Three manners of engine fit:
+
+- *frame engines* (FastSpeech2 + MelGAN, VITS, hibari) know ``num_frames`` after ``plan`` and render any number
+  of frames a step; streamed sound equals offline sound bit for bit (``Capabilities.exact``);
+- *autoregressive engines* (GPT-SoVITS) learn their length at the end: ``num_frames`` is None until ``done``;
+- *remote engines* get sound when it comes: a step may return no samples and not be done.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.types import AudioFormat, Lang, Samples, Segment, Skipped, SpeakOptions, Timing
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What an engine can do."""
+
+    format: AudioFormat
+    languages: tuple[Lang, ...]
+    exact: bool
+    """Whether streamed samples equal the offline ones bit for bit. Where not, joins are cross-faded."""
+    hop_samples: int
+    """Samples per acoustic frame."""
+    context_frames: int
+    """Frames on each side that a step computes again beside the ones it was asked for (0: none)."""
+    max_batch: int = 1
+    """Most utterances that one ``step`` takes."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What ``plan`` is told beside the segment."""
+
+    speak: SpeakOptions
+    lead_s: float
+    """Silence wanted before the first sound, seconds: model silence is cut down to it, never padded up to it."""
+    tail_s: float
+    """Silence wanted after the last sound, seconds: model silence is cut down to it, never padded up to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Utterance:
+    """A planned segment and how far it has been rendered. Engines subclass it to carry their own state.
+
+    Frames count within the utterance: frame 0 is the first one that will be heard (leading silence already cut).
+    """
+
+    segment: Segment
+    phonemes: tuple[str, ...]
+    """All phonemes and marks in the order given to the model, for people to read."""
+    timings: tuple[Timing, ...]
+    """Seconds from frame 0; sources are source offsets of the stream; not decreasing, within the utterance."""
+    skipped: tuple[Skipped, ...]
+    """Parts of the segment that are not spoken; sources are source offsets of the stream."""
+    num_frames: int | None
+    """Frames to be heard in all; None while not known."""
+    lead_s: float
+    """Silence actually left at its head, seconds (``PlanOptions.lead_s`` at most, give or take one frame)."""
+    tail_s: float
+    """Silence actually left at its end, seconds."""
+    next_frame: int
+    """First frame not rendered yet."""
+    done: bool
+    """Whether nothing is left to render. An utterance without any sound is planned as done."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepRequest:
+    """One utterance's part in a step."""
+
+    utterance: Utterance
+    num_frames: int
+    """Render so many frames from ``utterance.next_frame`` on, or what is left; at least 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepResult:
+    """What a step gave for one utterance."""
+
+    samples: Samples
+    """float32, shape (num_samples,), range [-1, 1]; may be empty for engines that know no frames ahead."""
+    utterance: Utterance
+    """The utterance after the step; the one handed in stays valid and unchanged."""
+
+
+class Engine(Protocol):
+    """A model family that speaks, with its weights loaded."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do; constant."""
+        ...
+
+    def plan(self, segment: Segment, options: PlanOptions) -> Utterance:
+        """Everything that is known before sound: phonemes, durations, number of frames, timings.
+
+        Raises:
+            SynthesisFailed: The model failed. Text never makes it fail: what cannot be said is skipped by rule.
+        """
+        ...
+
+    def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
+        """The next frames of each utterance, in the order given; at most ``capabilities.max_batch`` at once.
+
+        Raises:
+            SynthesisFailed: The model failed.
+        """
+        ...
+
+    def close(self) -> None:
+        """Release the model; the engine must not be used after it."""
+        ...

@@ -1,0 +1,68 @@
+"""What a language's front end makes of a segment: its spoken form and the units that an engine voices.
+
+Both keep the map back to the text they were made from, so that every unit knows which characters it speaks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from yuliu.types import Skipped, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A span of the text and how it is read: ``25%`` becomes ``百分之二十五``.
+
+    The pieces of a text tile it in order; joined, their ``spoken`` is its spoken form. Where nothing is
+    rewritten a piece may be as long as a run of words, but a rewriting is always one piece of its own.
+    """
+
+    source: Span
+    """Place in the text given to the front end."""
+    spoken: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One spoken unit: a Mandarin syllable or an English word."""
+
+    source: Span
+    """Characters of the text given to the front end that it speaks for. Units do not go backwards; several units
+    share one span where one rewriting became several words."""
+    text: str
+    """What is said: the character as spoken (``百``) or the word (``dollars``)."""
+    phonemes: tuple[str, ...]
+    """In the voice's own names, see docs/reference/phonemes.md: Baker's initials and finals with tone
+    (``("h", "ao3")``), or misaki's one-character symbols (``("h", "ə", "l", "ˈ", "O")``)."""
+    after: str = ""
+    """What stands between this unit and the next in the voice's alphabet: Mandarin ``#0`` (inside a word), ``#1``
+    (word boundary), ``#2`` (phrase), ``#3`` (clause); English a space, a punctuation mark, or both."""
+    pinyin: str | None = None
+    """Mandarin: the syllable after sandhi with tone digit, 5 = neutral (``hao3``)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A segment as it will be spoken."""
+
+    pieces: tuple[Piece, ...]
+    units: tuple[Unit, ...]
+    skipped: tuple[Skipped, ...] = field(default=())
+    """Places in the text given to the front end, and the rules that leave them out. Every character is in the
+    span of a unit or of a skip, or is white space or punctuation beside them."""
+
+    @property
+    def spoken(self) -> str:
+        """The spoken form: all pieces joined."""
+        return "".join(piece.spoken for piece in self.pieces)
+
+
+class FrontEnd(Protocol):
+    """Reads text of one language. Pure after construction, and safe to share between threads."""
+
+    def read(self, text: str) -> Reading:
+        """Normalise ``text`` (one segment, any characters) and give its pronunciation. Never raises on any text."""
+        ...

@@ -1,0 +1,147 @@
+"""The values that flow through Yuliu: frozen, plain, with units in their names.
+
+Offsets into text count Unicode code points (as ``len`` and slicing of ``str`` do), never bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Samples = NDArray[np.float32]
+    """Sound: float32, mono, shape ``(num_samples,)``, range [-1, 1], at the sample rate told beside it."""
+
+Lang = Literal["zh", "en"]
+"""A language as the front ends know it (BCP 47 primary tags)."""
+
+
+class Span(NamedTuple):
+    """The half-open range ``[start, end)`` of code points in a text."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class AudioFormat:
+    """How samples are to be read."""
+
+    sample_rate: int
+    """Samples per second, Hz."""
+    num_channels: int = 1
+
+
+class Boundary(Enum):
+    """What ends a segment; decides the pause after it."""
+
+    NONE = "none"
+    """Cut inside a clause (language switch, length limit): no pause."""
+    CLAUSE = "clause"
+    SENTENCE = "sentence"
+    PARAGRAPH = "paragraph"
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of text to be spoken as one unit: a clause, a sentence, or one language's part of it."""
+
+    text: str
+    """The clean text. Character ``i`` stands at source offset ``origin[i]``."""
+    source: Span
+    """Its place in the text of the stream, in code points since the stream began. Segments tile the source."""
+    origin: tuple[int, ...]
+    """Source offset of each character of ``text``; same length as ``text``, not decreasing."""
+    boundary: Boundary
+    lang: Lang | None = None
+    """Set when the segment has been given to a front end; None while it may be mixed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A piece of the source that is not spoken, and the name of the rule that says so."""
+
+    source: Span
+    rule: str
+    """Stable name, e.g. ``whitespace``, ``punctuation``, ``symbol``, ``language_not_spoken``."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeakOptions:
+    """How a stream is to be spoken."""
+
+    speed: float = 1.0
+    """1.0 is the voice's own pace, 2.0 twice as fast; 0.25 to 4.0."""
+    seed: int = 0
+    """Fixes what an engine draws at random: the same text, voice, options and seed give the same samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """When a Mandarin character or an English word sounds."""
+
+    source: Span
+    """The source it speaks for; "$100" is one span however many words it becomes."""
+    text: str
+    """What is said: the character, or the word."""
+    start_s: float
+    end_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A piece of audio, in order and without gaps between one chunk and the next."""
+
+    samples: Samples
+    sample_rate: int
+    """Hz."""
+    start_s: float
+    """Place of its first sample in the audio of the stream, in seconds."""
+    source: Span
+    """Source of the segment that it speaks."""
+    timings: tuple[Timing, ...] = ()
+    """Timings of the segment, on its first chunk only; seconds count from the start of the stream's audio."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What became of each source character: the three lists tile the source without gap or overlap."""
+
+    spoken: tuple[Span, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    failed: tuple[Span, ...] = ()
+    """Not spoken because the stream failed or was cancelled before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """All text was spoken or skipped by a named rule."""
+
+    coverage: Coverage
+    audio_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The stream ended early through an error."""
+
+    code: str
+    message: str
+    coverage: Coverage = field(default_factory=Coverage)
+    audio_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Cancelled:
+    """The caller ended the stream early."""
+
+    coverage: Coverage = field(default_factory=Coverage)
+    audio_s: float = 0.0
+
+
+Ending = Finished | Failed | Cancelled
+"""A stream ends in exactly one of these."""
