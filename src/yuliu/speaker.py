@@ -1,0 +1,167 @@
+"""The library's front door: engines loaded once, shared by any number of streams.
+
+import yuliu
+
+with yuliu.open() as speaker:
+    speaker.speak("你好，world.").save("hello.wav")
+"""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy as np
+
+from yuliu.audio.pcm import to_s16le
+from yuliu.audio.wav import wav_header
+from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.scheduler.worker import Scheduler
+from yuliu.session import Route, Stream, StreamOptions
+from yuliu.types import AudioFormat, Coverage, Finished
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine, Mapping
+
+    from yuliu.engines.api import Engine
+    from yuliu.types import Lang, Samples, Timing
+
+T = TypeVar("T")
+
+WARM_UP: Mapping[Lang, str] = {"zh": "你好，今天天气怎么样？", "en": "Hello there, how are you today?"}
+"""What each voice says once before it is ready: the first run of a model allocates and compiles."""
+
+
+@dataclass(frozen=True, slots=True)
+class Audio:
+    """A text, spoken."""
+
+    samples: Samples
+    """float32, mono, shape (num_samples,), range [-1, 1]."""
+    sample_rate: int
+    """Hz."""
+    timings: tuple[Timing, ...] = ()
+    """When each Mandarin character and English word sounds."""
+    coverage: Coverage = field(default_factory=Coverage)
+    """What of the text was spoken, and what was skipped by which rule."""
+
+    @property
+    def duration_s(self) -> float:
+        """Length in seconds."""
+        return len(self.samples) / self.sample_rate
+
+    def to_wav(self) -> bytes:
+        """A whole WAV file, s16le."""
+        pcm = to_s16le(self.samples)
+        return wav_header(AudioFormat(self.sample_rate), len(pcm)) + pcm
+
+    def save(self, path: str | Path) -> None:
+        """Write a WAV file, s16le."""
+        Path(path).write_bytes(self.to_wav())
+
+
+class Speaker:
+    """Voices that are loaded and warm.
+
+    Args:
+        engines: Engines by the name of their lane; the speaker closes them. All at the same sample rate.
+        voices: For each voice which lane speaks which language.
+        default: The voice that is used where none is named.
+    """
+
+    def __init__(
+        self, engines: Mapping[str, Engine], voices: Mapping[str, Mapping[Lang, str]], *, default: str
+    ) -> None:
+        rates = {engine.capabilities.format.sample_rate for engine in engines.values()}
+        if len(rates) != 1:
+            raise InvalidRequest(f"voices opened together must share one sample rate, not {sorted(rates)} Hz")
+        self.sample_rate: int = rates.pop()
+        """Hz, of all voices."""
+        self.default: str = default
+        """The voice that is used where none is named."""
+        self._routes = {name: Route(dict(lanes), self.sample_rate) for name, lanes in voices.items()}
+        self._scheduler = Scheduler(engines)
+
+    def __enter__(self) -> Self:
+        """The speaker itself."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Close it."""
+        self.close()
+
+    @property
+    def voices(self) -> tuple[str, ...]:
+        """Names of the voices that can be used."""
+        return tuple(self._routes)
+
+    @property
+    def num_streams(self) -> int:
+        """Streams open now."""
+        return self._scheduler.num_streams
+
+    def languages(self, voice: str) -> tuple[Lang, ...]:
+        """What a voice speaks."""
+        return tuple(self._route(voice).lanes)
+
+    def stream(self, *, voice: str | None = None, options: StreamOptions | None = None) -> Stream:
+        """A stream, to be used in an ``async with`` block of a running asyncio loop.
+
+        Raises:
+            UnknownVoice: No such voice is loaded.
+        """
+        return Stream(self._scheduler, self._route(voice or self.default), options or StreamOptions())
+
+    def speak(self, text: str, *, voice: str | None = None, options: StreamOptions | None = None) -> Audio:
+        """Speak a whole text and wait for it. In asynchronous code use :meth:`stream`.
+
+        Raises:
+            UnknownVoice: No such voice is loaded.
+            NothingToSpeak: The text holds nothing that the voice can say.
+            SynthesisFailed: An engine failed.
+        """
+        return _run(self._speak(text, voice, options))
+
+    def warm_up(self) -> None:
+        """Let every engine speak once, so that the first listener does not wait for it."""
+        for name, route in self._routes.items():
+            for lang in route.lanes:
+                self.speak(WARM_UP[lang], voice=name)
+
+    def close(self) -> None:
+        """End all streams and release the engines."""
+        self._scheduler.close()
+
+    def _route(self, voice: str) -> Route:
+        if voice not in self._routes:
+            raise UnknownVoice(f"no voice {voice!r} is loaded; there are: {', '.join(self._routes)}", param="voice")
+        return self._routes[voice]
+
+    async def _speak(self, text: str, voice: str | None, options: StreamOptions | None) -> Audio:
+        async with self.stream(voice=voice, options=options) as stream:
+            pushing = asyncio.ensure_future(_push_all(stream, text))
+            chunks = [chunk async for chunk in stream]
+            await pushing
+        if not isinstance(stream.ending, Finished) or not chunks:
+            raise NothingToSpeak("the text holds nothing that the voice can say", param="text")
+        samples = np.concatenate([chunk.samples for chunk in chunks])
+        timings = tuple(timing for chunk in chunks for timing in chunk.timings)
+        return Audio(samples, stream.sample_rate, timings, stream.ending.coverage)
+
+
+async def _push_all(stream: Stream, text: str) -> None:
+    await stream.push(text)
+    await stream.end()
+
+
+def _run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run to the end, in a thread of its own where the caller's thread has a running loop (notebooks)."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(coroutine)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()
