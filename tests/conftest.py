@@ -1,0 +1,39 @@
+"""What all tests share: asyncio as the backend, a guard against blocking calls on the event loop, toy speakers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from blockbuster import blockbuster_ctx
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from yuliu.speaker import Speaker
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    """Streams hand their chunks from lane threads to an asyncio loop."""
+    return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def no_blocking_calls() -> Iterator[None]:
+    """A blocking call of ours on the event loop fails the test."""
+    with blockbuster_ctx("yuliu") as guard:
+        # The scheduler's lock is held for microseconds, never while an engine works.
+        guard.functions["threading.Lock.acquire"].deactivate()
+        guard.functions["threading.Lock.acquire_lock"].deactivate()
+        yield
+
+
+@pytest.fixture
+def tone_speaker() -> Iterator[Speaker]:
+    """A speaker with one weightless voice, ``tone``."""
+    from yuliu.engines.tone import ToneEngine
+    from yuliu.speaker import Speaker
+
+    with Speaker({"tone": ToneEngine()}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone") as speaker:
+        yield speaker
