@@ -1,0 +1,76 @@
+"""What there is to know about a voice before speaking with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.types import Lang
+    from yuliu.voices.installed import Installed, State
+    from yuliu.voices.manifest import CompositeManifest, Licence, Streaming, VoiceManifest
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceInfo:
+    """A voice, its terms, and whether it is on this machine. Of a composite, what holds for all its parts."""
+
+    name: str
+    description: str
+    engine: str
+    """``composite`` for a voice that speaks each language with another voice."""
+    languages: tuple[Lang, ...]
+    sample_rate: int
+    """Hz."""
+    streaming: Streaming
+    licences: tuple[Licence, ...]
+    """One, or one for each part."""
+    parts: tuple[tuple[Lang, str], ...]
+    """Of a composite: which voice speaks which language."""
+    state: State
+    num_bytes_on_disk: int
+    """Of what is installed."""
+    num_bytes_to_fetch: int
+    """What a pull would have to download, at most; 0 if it is ready."""
+
+    @property
+    def commercial_use(self) -> bool:
+        """Whether commercial use is allowed, by all its parts."""
+        return all(licence.commercial_use for licence in self.licences)
+
+
+def voice_info(manifest: VoiceManifest, installed: Installed, *, num_bytes_to_fetch: int) -> VoiceInfo:
+    """A voice with files of its own."""
+    return VoiceInfo(
+        name=manifest.name,
+        description=manifest.description,
+        engine=manifest.engine,
+        languages=manifest.languages,
+        sample_rate=manifest.sample_rate,
+        streaming=manifest.streaming,
+        licences=(manifest.licence,),
+        parts=(),
+        state=installed.state,
+        num_bytes_on_disk=installed.num_bytes,
+        num_bytes_to_fetch=num_bytes_to_fetch,
+    )
+
+
+def composite_info(manifest: CompositeManifest, parts: Sequence[VoiceInfo]) -> VoiceInfo:
+    """A composite, from what is known of its parts: as good as the worst of them."""
+    order: tuple[State, ...] = ("damaged", "absent", "outdated", "ready")
+    return VoiceInfo(
+        name=manifest.name,
+        description=manifest.description,
+        engine="composite",
+        languages=manifest.languages,
+        sample_rate=manifest.sample_rate,
+        streaming="exact" if all(part.streaming == "exact" for part in parts) else "crossfade",
+        licences=tuple(licence for part in parts for licence in part.licences),
+        parts=manifest.parts,
+        state=min((part.state for part in parts), key=order.index),
+        num_bytes_on_disk=sum(part.num_bytes_on_disk for part in parts),
+        num_bytes_to_fetch=sum(part.num_bytes_to_fetch for part in parts),
+    )

@@ -1,0 +1,36 @@
+"""What a pull tells while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+Stage = Literal["wait", "fetch", "verify", "derive"]
+"""``wait``: another program is pulling; ``fetch``: bytes arrive; ``verify``: a file is hashed and put in its place;
+``derive``: a file is being made from others."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullProgress:
+    """How far one file is. For each file and stage ``bytes_done`` does not go down, except when a server makes a
+    download start again."""
+
+    voice: str
+    file: str
+    """Name of the wheel or file; of the outputs, joined by commas, while deriving; empty while waiting."""
+    stage: Stage
+    bytes_done: int
+    bytes_total: int | None
+    """None where it is not known before the end."""
+
+
+OnProgress = Callable[[PullProgress], None]
+"""Called from the pulling thread, often; what it raises ends the pull."""
+
+OnBytes = Callable[[int], None]
+"""Told how many bytes are done."""
+
+
+def ignore(progress: PullProgress) -> None:
+    """Do nothing with it."""
