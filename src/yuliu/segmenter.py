@@ -1,0 +1,229 @@
+"""Cuts text that is still arriving into segments: the pieces that are spoken as one unit.
+
+The first segment of a stream is as short as prosody allows, because the first sound waits for it; each later one may
+be longer, because more sound is in hand by then, up to whole sentences, which sound best. Cuts are made at sentence and
+clause ends (:mod:`yuliu.text.sentences` finds them); only a clause longer than the limit is cut between two words.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import rjieba
+
+from yuliu.text.scripts import is_latin, is_wide
+from yuliu.text.sentences import Break, BreakFinder
+from yuliu.text.spans import split_languages
+from yuliu.types import Boundary, Segment, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.types import Lang
+
+_HELD_BACK = 3
+"""Characters after a cut between two words: the word boundaries before them do not change any more when text follows
+(measured on 60 sentences with rjieba: none of 336 cuts inside a word)."""
+_SPOKEN_SYMBOLS = frozenset("%$€£¥￥+=°℃&@#‰")
+_CLITICS = frozenset("的了着过吗呢吧啊呀嘛们得地")
+"""Never open a segment: they lean on the word before."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmenterOptions:
+    """How long segments are, in weight: a Chinese character or a digit weighs 1, a Latin letter 0.25.
+
+    A weight of 1 is about 0.2 s of speech in either language.
+    """
+
+    first_weight: float = 4.0
+    """The first segment (of the stream, and after a flush) ends at the first clause end from this weight on."""
+    growth: float = 2.0
+    """Each later segment may end at a clause end from a weight this many times larger on."""
+    clause_weight: float = 32.0
+    """Until this weight is reached: sentences shorter than it are not cut at clause ends any more."""
+    sentence_weight: float = 3.5
+    """Sentences lighter than this go together with the next one: engines speak single words badly."""
+    first_limit: float = 20.0
+    """The first segment's greatest weight; it grows as ``first_weight`` does."""
+    limit: float = 60.0
+    """The greatest weight of any segment; what is longer is cut at the best place there is."""
+    max_characters: int = 400
+    """The greatest length of any segment, whatever it weighs; what has no place to cut is cut anywhere."""
+
+
+class Segmenter:
+    """Cuts one stream's text. Pure: no clock, no I/O; what it has returned never changes.
+
+    The same text with the same flushes gives the same segments however it is cut into deltas. Segments tile the text:
+    joined, they are what was pushed. White space between two segments opens the later one. A segment may hold nothing
+    to say (white space, symbols), if nothing else was pending at a flush.
+    """
+
+    def __init__(self, options: SegmenterOptions | None = None) -> None:
+        self._options = options or SegmenterOptions()
+        self._finder = BreakFinder()
+        self._chars: list[str] = []
+        self._origins: list[int] = []
+        self._weights: list[float] = []  # of the pending text up to and with each character
+        self._num_cut = 0  # characters in emitted segments
+        self._source_start = 0
+        self._source_end = 0
+        self._breaks: list[Break] = []  # in the pending text, not used so far
+        self._restart()
+
+    def push(self, delta: str) -> list[Segment]:
+        """Take the next piece of text, cut anywhere; return the segments that are now certain."""
+        start = self._source_end
+        return self.push_clean(delta, range(start, start + len(delta)), source_end=start + len(delta))
+
+    def push_clean(self, text: str, origins: Sequence[int], *, source_end: int) -> list[Segment]:
+        """Take text that is not the source itself: Markdown has been taken out, say.
+
+        Args:
+            text: The next clean characters.
+            origins: Source offset of each; not decreasing.
+            source_end: Number of source characters received so far, those left out counted.
+        """
+        segments: list[Segment] = []
+        self._source_end = source_end
+        for char, origin in zip(text, origins, strict=True):
+            found = self._finder.push(char)
+            self._append(char, origin)
+            if found is not None and found.end > self._num_cut:
+                self._breaks.append(found)
+                if self._wanted(found):
+                    segments.append(self._cut(found.end - self._num_cut, found.boundary))
+            if self._weights and (
+                self._weights[-1] >= self._next_try or len(self._chars) >= self._options.max_characters
+            ):
+                segments.extend(self._shorten())
+        return segments
+
+    def flush(self) -> list[Segment]:
+        """Return all that is pending, as one segment or none: the text has ended or its writer has stalled.
+
+        More may be pushed afterwards; the next segment is then short again, as at the start of the stream.
+        """
+        boundary = self._finder.flush()
+        if boundary is None:
+            boundary = self._breaks[-1].boundary if self._breaks else Boundary.NONE
+        segments = [self._cut(len(self._chars), boundary)] if self._chars else []
+        self._restart()
+        return segments
+
+    def _restart(self) -> None:
+        self._clause_weight = self._options.first_weight
+        self._limit = min(self._options.first_limit, self._options.limit)
+        self._next_try = self._limit
+
+    def _append(self, char: str, origin: int) -> None:
+        self._chars.append(char)
+        self._origins.append(origin)
+        self._weights.append((self._weights[-1] if self._weights else 0.0) + weigh(char))
+
+    def _weight_at(self, end: int) -> float:
+        """Weight of the first ``end`` pending characters."""
+        return self._weights[end - 1] if end else 0.0
+
+    def _wanted(self, found: Break) -> bool:
+        weight = self._weight_at(found.end - self._num_cut)
+        if found.boundary is Boundary.CLAUSE:
+            return not found.weak and weight >= self._clause_weight
+        return weight > 0 and (found.line or weight >= self._options.sentence_weight)
+
+    def _shorten(self) -> list[Segment]:
+        """Cut what has grown too long, if there is a place."""
+        best = self._best_break() or self._word_end()
+        if best is not None:
+            return [self._cut(*best)]
+        if len(self._chars) >= self._options.max_characters or self._weights[-1] >= 2 * self._limit:
+            return [self._cut(len(self._chars) - 1, Boundary.NONE)]
+        self._next_try = 2 * self._limit
+        return []
+
+    def _best_break(self) -> tuple[int, Boundary] | None:
+        """The last clause or sentence end that is not too near the start, weak ones only if there is no other."""
+        least = self._limit / 4
+        usable = [found for found in self._breaks if self._weight_at(found.end - self._num_cut) >= least]
+        strong = [found for found in usable if not found.weak]
+        for found in (strong or usable)[-1:]:
+            return found.end - self._num_cut, found.boundary
+        return None
+
+    def _word_end(self) -> tuple[int, Boundary] | None:
+        """The last place between two words that more text cannot change."""
+        end = 0
+        best = None
+        for word in rjieba.cut("".join(self._chars)):
+            end += len(word)
+            if end > len(self._chars) - _HELD_BACK:
+                break
+            if self._weight_at(end) >= self._limit / 4 and _parts_words(self._chars[end - 1], self._chars[end]):
+                best = end
+        return None if best is None else (best, Boundary.NONE)
+
+    def _cut(self, num_chars: int, boundary: Boundary) -> Segment:
+        end = self._origins[num_chars] if num_chars < len(self._origins) else self._source_end
+        segment = Segment(
+            text="".join(self._chars[:num_chars]),
+            source=Span(self._source_start, end),
+            origin=tuple(self._origins[:num_chars]),
+            boundary=boundary,
+        )
+        weight = self._weight_at(num_chars)
+        del self._chars[:num_chars], self._origins[:num_chars], self._weights[:num_chars]
+        self._weights = [left - weight for left in self._weights]
+        self._num_cut += num_chars
+        self._source_start = end
+        self._breaks = [found for found in self._breaks if found.end > self._num_cut]
+        self._grow(weight)
+        return segment
+
+    def _grow(self, weight: float) -> None:
+        if weight:
+            growth, options = self._options.growth, self._options
+            self._clause_weight = min(self._clause_weight * growth, options.clause_weight)
+            self._limit = min(self._limit * growth, options.limit)
+        self._next_try = self._limit
+
+
+def weigh(char: str) -> float:
+    """How much of a segment's weight ``char`` is: about its share of 0.2 s of speech."""
+    if is_latin(char):
+        return 0.25
+    if is_wide(char) or char.isdecimal() or char in _SPOKEN_SYMBOLS:
+        return 1.0
+    return 0.25 if char.isalpha() else 0.0
+
+
+def _parts_words(left: str, right: str) -> bool:
+    """Whether the text may be cut between these two, given that a word ends there: never beside a number."""
+    if left.isdecimal() or right.isdecimal() or right in _CLITICS:
+        return False
+    if right.isspace() or is_wide(right):
+        return is_latin(left) or is_wide(left)
+    return is_wide(left) and is_latin(right)
+
+
+def split_segment(segment: Segment, languages: Sequence[Lang]) -> list[Segment]:
+    """Split a segment into parts of one language each.
+
+    The parts tile the segment, text and source; all but the last end in Boundary.NONE. Parts in a language that is not
+    among ``languages`` keep ``lang`` None: they are to be skipped by the rule ``language_not_spoken``.
+    """
+    spans = split_languages(segment.text, languages)
+    if not spans:
+        return [replace(segment, lang=languages[0])]
+    starts = [segment.source.start, *(segment.origin[found.span.start] for found in spans[1:]), segment.source.end]
+    return [
+        Segment(
+            text=segment.text[found.span.start : found.span.end],
+            source=Span(starts[index], starts[index + 1]),
+            origin=segment.origin[found.span.start : found.span.end],
+            boundary=segment.boundary if index == len(spans) - 1 else Boundary.NONE,
+            lang=found.lang,
+        )
+        for index, found in enumerate(spans)
+    ]
