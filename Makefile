@@ -1,0 +1,62 @@
+# Everything a user or a developer does, as a verb. Needs Python 3.11+ (venv, pip), make and a package index.
+.DEFAULT_GOAL := help
+.PHONY: help serve test check bench docs lock setup setup-dev voices clean
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+HOST ?= 127.0.0.1
+PORT ?= 8000
+
+help: ## say what there is
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+serve: setup voices ## set up, fetch the voices, serve on http://127.0.0.1:8000
+	$(BIN)/yuliu serve --host $(HOST) --port $(PORT)
+
+test: setup-dev voices ## set up, fetch the voices, run the whole test suite
+	$(BIN)/python -m pytest
+
+check: setup-dev ## format, lint, types, layers, lock
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/check_lock.py
+
+bench: setup-dev voices ## measure this machine; writes bench/results/ and docs/performance.md
+	$(BIN)/yuliu bench --out bench/results/latest.json --table docs/performance.md
+
+docs: setup-dev voices ## run every example of the documentation
+	$(BIN)/python -m pytest tests/docs
+
+lock: setup-dev ## resolve dependencies anew: uv.lock and the hashed requirements that pip installs from
+	$(BIN)/uv lock
+	$(BIN)/python scripts/check_lock.py --write
+
+# Dependencies come from hashed files made from uv.lock, installed by pip, so that a user's own pip
+# configuration (mirror, proxy, certificates) is honoured.
+setup: $(VENV)/.run-installed
+setup-dev: $(VENV)/.dev-installed
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Yuliu needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run-installed: requirements/run.txt pyproject.toml | $(BIN)/python
+	@echo "installing Yuliu into $(VENV) ..."
+	$(PIP_INSTALL) --require-hashes -r requirements/run.txt
+	$(PIP_INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/.dev-installed: requirements/dev.txt $(VENV)/.run-installed
+	@echo "installing the developers' tools into $(VENV) ..."
+	$(PIP_INSTALL) --require-hashes -r requirements/dev.txt
+	@touch $@
+
+voices: setup
+	$(BIN)/yuliu voices pull
+
+clean: ## remove the environment and all caches of tools
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
