@@ -127,18 +127,21 @@ class Stream:
         self.cancel()
 
     async def push(self, delta: str) -> None:
-        """Give more text, cut anywhere. Waits while too much text waits to be spoken.
+        """Give more text, cut anywhere; one delta is always taken whole.
+
+        Waits first while too much text waits to be spoken, so a writer of many deltas needs a reader in
+        another task.
 
         Raises:
             Closed: The text was ended or the stream is over.
         """
+        while len(self._parts) > MAX_PENDING_PARTS and self.ending is None and self._error is None:
+            await self._changed.wait()
         if self._text_ended or self.ending is not None:
             raise Closed("the stream takes no more text; open a new one")
         self._ledger.received(len(delta))
         self._submit(self._segmenter.push(delta))
         self._watch_for_stall()
-        while len(self._parts) > MAX_PENDING_PARTS and self.ending is None and self._error is None:
-            await self._changed.wait()
 
     def flush(self) -> None:
         """Speak what has been pushed as it is, without waiting for what may follow."""

@@ -142,19 +142,14 @@ class Speaker:
 
     async def _speak(self, text: str, voice: str | None, options: StreamOptions | None) -> Audio:
         async with self.stream(voice=voice, options=options) as stream:
-            pushing = asyncio.ensure_future(_push_all(stream, text))
+            await stream.push(text)
+            await stream.end()
             chunks = [chunk async for chunk in stream]
-            await pushing
         if not isinstance(stream.ending, Finished) or not chunks:
             raise NothingToSpeak("the text holds nothing that the voice can say", param="text")
         samples = np.concatenate([chunk.samples for chunk in chunks])
         timings = tuple(timing for chunk in chunks for timing in chunk.timings)
         return Audio(samples, stream.sample_rate, timings, stream.ending.coverage)
-
-
-async def _push_all(stream: Stream, text: str) -> None:
-    await stream.push(text)
-    await stream.end()
 
 
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
