@@ -1,0 +1,131 @@
+"""What hibari is to say, laid out in frames: the words in order, and the nets' answer for all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.engines.hibari_dsp import Floats
+    from yuliu.engines.hibari_model import Planned
+    from yuliu.text.reading import Unit
+
+MAX_SYMBOLS = 400
+"""Most symbols planned at once, as in hibari itself; longer segments are planned in parts."""
+AUDIBLE = 0.3
+"""Predicted loudness of frames that reach about -46 dBFS."""
+FADING = 0.15
+"""Predicted loudness down to which the end of a sound is kept: about -56 dBFS."""
+_JOINT_FRAMES = 4
+"""Silence kept on each side of a joint between parts: together 0.1 s."""
+_CLAUSE_MARKS = frozenset(",;:.!?—…")
+
+
+class Line(NamedTuple):
+    """A word and what of it the model knows."""
+
+    unit: Unit
+    symbols: tuple[str, ...]
+    marks: tuple[str, ...]
+    """What follows it: spaces and punctuation."""
+
+    @property
+    def num_symbols(self) -> int:
+        """Symbols and marks."""
+        return len(self.symbols) + len(self.marks)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """Words with their place in time, and what the decoder makes sound of."""
+
+    symbols: tuple[str, ...]
+    """All symbols given to the model."""
+    places: tuple[tuple[int, int], ...]
+    """First and last frame (exclusive) of each line; not decreasing."""
+    hidden: Floats
+    """Shape (130, F)."""
+    f0: Floats
+    """Hz, shape (F,)."""
+    onset: int
+    """First frame predicted to be heard."""
+    fade_end: int
+    """Frame after the last one predicted to be heard."""
+
+
+def split_lines(lines: Sequence[Line], *, max_symbols: int = MAX_SYMBOLS) -> list[list[Line]]:
+    """Cut a long script into parts of at most ``max_symbols``, in their second half behind punctuation if there is any.
+
+    A single word longer than that stays whole.
+    """
+    parts: list[list[Line]] = []
+    rest = list(lines)
+    while rest:
+        sizes = np.cumsum([line.num_symbols for line in rest])
+        fits = max(1, int(np.searchsorted(sizes, max_symbols, side="right")))
+        cut = fits
+        if fits < len(rest):
+            ends = [i + 1 for i in range(fits) if sizes[i] > max_symbols / 2 and _CLAUSE_MARKS & set(rest[i].marks)]
+            cut = ends[-1] if ends else fits
+        parts.append(rest[:cut])
+        rest = rest[cut:]
+    return parts
+
+
+def symbols_of(lines: Sequence[Line]) -> tuple[str, ...]:
+    """Symbols and marks of a part in order, without spaces at its end."""
+    symbols = [symbol for line in lines for symbol in (*line.symbols, *line.marks)]
+    while symbols and symbols[-1].isspace():
+        symbols.pop()
+    return tuple(symbols)
+
+
+def lay_track(parts: Sequence[Sequence[Line]], plans: Sequence[Planned]) -> Track:
+    """Put the plans of a script's parts one behind the other, with the silence at their joints cut down."""
+    kept = [_kept(plan, first=i == 0, last=i == len(plans) - 1) for i, plan in enumerate(plans)]
+    places: list[tuple[int, int]] = []
+    at = 0
+    for lines, plan, (start, stop) in zip(parts, plans, kept, strict=True):
+        places += [
+            (at + _inside(a - start, stop - start), at + _inside(b - start, stop - start))
+            for a, b in _spans(lines, plan)
+        ]
+        at += stop - start
+    hidden = np.concatenate(
+        [plan.hidden[:, start:stop] for plan, (start, stop) in zip(plans, kept, strict=True)], axis=1
+    )
+    f0 = np.concatenate([plan.f0[start:stop] for plan, (start, stop) in zip(plans, kept, strict=True)])
+    onset, fade_end = heard(hidden[-1])
+    symbols = tuple(symbol for lines in parts for symbol in symbols_of(lines))
+    return Track(symbols, tuple(places), hidden, f0, onset, fade_end)
+
+
+def heard(loudness: Floats) -> tuple[int, int]:
+    """First frame predicted to be heard, and the frame after the last one; all frames if none is."""
+    loud, fading = np.flatnonzero(loudness >= AUDIBLE), np.flatnonzero(loudness >= FADING)
+    return (int(loud[0]), int(fading[-1]) + 1) if len(loud) else (0, len(loudness))
+
+
+def _kept(plan: Planned, *, first: bool, last: bool) -> tuple[int, int]:
+    """Frames of a part that are used: all, but for the silence at joints."""
+    onset, fade_end = heard(plan.hidden[-1])
+    start = 0 if first else max(0, onset - _JOINT_FRAMES)
+    stop = len(plan.f0) if last else min(len(plan.f0), fade_end + _JOINT_FRAMES)
+    return start, stop
+
+
+def _spans(lines: Sequence[Line], plan: Planned) -> list[tuple[int, int]]:
+    """First and last frame of each line's phonemes in its part."""
+    spans, at = [], 1  # id 0 is silence
+    for line in lines:
+        spans.append((int(plan.edges[at]), int(plan.edges[at + len(line.symbols)])))
+        at += line.num_symbols
+    return spans
+
+
+def _inside(frame: int, num_frames: int) -> int:
+    return min(max(frame, 0), num_frames)
