@@ -1,1 +1,50 @@
-"""Yuliu (语流): streaming text-to-speech in Mandarin, English and both mixed."""
+"""Yuliu (语流): streaming text-to-speech in Mandarin, English and both mixed.
+
+import yuliu
+
+with yuliu.open() as speaker:
+    speaker.speak("你好，world.").save("hello.wav")
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from yuliu.errors import YuliuError
+    from yuliu.segmenter import SegmenterOptions
+    from yuliu.session import Stream, StreamOptions
+    from yuliu.speaker import Audio, Speaker, open  # noqa: A004
+    from yuliu.types import Cancelled, Chunk, Failed, Finished, SpeakOptions
+
+__all__ = (
+    "Audio",
+    "Cancelled",
+    "Chunk",
+    "Failed",
+    "Finished",
+    "SegmenterOptions",
+    "SpeakOptions",
+    "Speaker",
+    "Stream",
+    "StreamOptions",
+    "YuliuError",
+    "open",
+)
+
+_HOMES = {
+    "yuliu.errors": ("YuliuError",),
+    "yuliu.segmenter": ("SegmenterOptions",),
+    "yuliu.session": ("Stream", "StreamOptions"),
+    "yuliu.speaker": ("Audio", "Speaker", "open"),
+    "yuliu.types": ("Cancelled", "Chunk", "Failed", "Finished", "SpeakOptions"),
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
+    """Public names are imported when first used: ``import yuliu`` and ``yuliu --help`` load no model library."""
+    for module, names in _HOMES.items():
+        if name in names:
+            return getattr(importlib.import_module(module), name)
+    raise AttributeError(f"module 'yuliu' has no attribute {name!r}")

@@ -18,21 +18,60 @@ import numpy as np
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.audio.wav import wav_header
-from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.engines.catalogue import DERIVATIONS, load_engine
+from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotReady
 from yuliu.scheduler.worker import Scheduler
 from yuliu.session import Route, Stream, StreamOptions
 from yuliu.types import AudioFormat, Coverage, Finished
+from yuliu.voices import CompositeManifest, VoiceStore
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from yuliu.engines.api import Engine
     from yuliu.types import Lang, Samples, Timing
+    from yuliu.voices import VoiceInfo
 
 T = TypeVar("T")
 
 WARM_UP: Mapping[Lang, str] = {"zh": "你好，今天天气怎么样？", "en": "Hello there, how are you today?"}
 """What each voice says once before it is ready: the first run of a model allocates and compiles."""
+
+DEFAULT_VOICE = "yuliu"
+
+
+def open(*voices: str, home: Path | None = None) -> Speaker:  # noqa: A001 - read as yuliu.open
+    """Load voices and warm them up; takes one to three seconds.
+
+    Args:
+        voices: Names of voices; the default is ``yuliu``, Mandarin and English mixed. The first is used where a stream
+            names none. The voices that a composite is made of can be used by their own names as well.
+        home: Where voices are kept; None takes $YULIU_HOME or the platform's folder for application data.
+
+    Raises:
+        UnknownVoice: There is no voice of that name.
+        VoiceNotReady: A voice is not on disk, or damaged; the message names the command to run.
+    """
+    store = VoiceStore(home, derivations=DERIVATIONS)
+    names = voices or (DEFAULT_VOICE,)
+    wanted = {name: _lanes(store.info(name)) for name in names}
+    bases = dict.fromkeys(base for lanes in wanted.values() for base in lanes.values())
+    engines = {base: _load(store, base) for base in bases}
+    speaker = Speaker(engines, wanted | {base: _lanes(store.info(base)) for base in bases}, default=names[0])
+    speaker.warm_up()
+    return speaker
+
+
+def _lanes(info: VoiceInfo) -> dict[Lang, str]:
+    """Which lane speaks which language; a lane is named for the voice whose engine it owns."""
+    return dict(info.parts) or dict.fromkeys(info.languages, info.name)
+
+
+def _load(store: VoiceStore, name: str) -> Engine:
+    manifest = store.manifest(name)
+    if isinstance(manifest, CompositeManifest):
+        raise VoiceNotReady(f"voice {name!r} is itself composite, so it can not be part of another one")
+    return load_engine(manifest, store.files(name))
 
 
 @dataclass(frozen=True, slots=True)

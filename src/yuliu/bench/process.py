@@ -1,0 +1,71 @@
+"""A Yuliu server as a process of its own, and what it takes of the machine."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from typing import Self
+
+import psutil
+
+READY_WITHIN_S = 60.0
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class ServerProcess:
+    """``yuliu serve`` on a free loopback port, for as long as the block lasts."""
+
+    def __init__(self) -> None:
+        self.port: int = free_port()
+        """Where it listens."""
+        self.ready_s: float = 0.0
+        """From its start to ``/ready``, seconds."""
+        self.peak_rss: int = 0
+        """Largest resident memory seen, bytes."""
+
+    def __enter__(self) -> Self:
+        """Start it and wait until it is ready."""
+        began = time.perf_counter()
+        command = [sys.executable, "-m", "yuliu", "serve", "--port", str(self.port)]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self._watched = psutil.Process(self._process.pid)
+        while not self._is_ready():
+            if self._process.poll() is not None or time.perf_counter() - began > READY_WITHIN_S:
+                self._process.kill()
+                raise RuntimeError("the server did not get ready; run: yuliu doctor")
+            time.sleep(0.01)
+        self.ready_s = time.perf_counter() - began
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Stop it."""
+        self._process.terminate()
+        self._process.wait(30)
+
+    @property
+    def pid(self) -> int:
+        """Of the server."""
+        return self._process.pid
+
+    def cpu_s(self) -> float:
+        """CPU time that it has taken so far, seconds; takes note of its memory as well."""
+        self.peak_rss = max(self.peak_rss, self._watched.memory_info().rss)
+        times = self._watched.cpu_times()
+        return float(times.user + times.system)
+
+    def _is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        with suppress(OSError, http.client.HTTPException):
+            connection.request("GET", "/ready")
+            return connection.getresponse().status == http.client.OK
+        return False
