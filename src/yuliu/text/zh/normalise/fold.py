@@ -1,0 +1,55 @@
+"""Folding of letter forms, one character to one character, so that every offset stays what it is."""
+
+from __future__ import annotations
+
+_ALNUM = {
+    code: code - 0xFEE0
+    for start, stop in ((0xFF10, 0xFF1A), (0xFF21, 0xFF3B), (0xFF41, 0xFF5B))
+    for code in range(start, stop)
+}
+_SIGNS = {
+    ord(wide): narrow for wide, narrow in zip("％＋－．／＠＝＜＞～＄￥＃＆＊：＿＾", "%+-./@=<>~$¥#&*:_^", strict=True)
+}
+_DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹣"), "-") | dict.fromkeys(map(ord, "〜∼˜"), "~")
+_OTHER = {
+    ord("∶"): ":",
+    ord("˙"): "·",
+    ord("•"): "·",
+    ord("⁄"): "/",
+    ord("∕"): "/",
+    ord("✕"): "×",
+    ord("✖"): "×",
+    ord("﹪"): "%",
+    ord("º"): "°",
+    ord("˚"): "°",
+    0xA0: " ",
+    0x3000: " ",
+    0x2002: " ",
+    0x2003: " ",
+    0x2009: " ",
+    0x202F: " ",
+}
+_TRADITIONAL = "點號萬億時週歲層樓間個塊錢雙第無員臺幣圓條號場輪級週餘約達僅從與於電話碼帳賬號證車動飛機壹貳參"
+_SIMPLIFIED = "点号万亿时周岁层楼间个块钱双第无员台币圆条号场轮级周余约达仅从与于电话码帐账号证车动飞机壹贰叁"
+
+_PLAIN: dict[int, int | str] = {**_ALNUM, ord("○"): "〇"}
+_MATCHED: dict[int, int | str] = {
+    **_PLAIN,
+    **_SIGNS,
+    **_DASHES,
+    **_OTHER,
+    **{ord(old): new for old, new in zip(_TRADITIONAL, _SIMPLIFIED, strict=True)},
+}
+
+
+def plain(text: str) -> str:
+    """Full-width letters and digits become ASCII; everything else stays. Same length as ``text``."""
+    return text.translate(_PLAIN)
+
+
+def for_matching(text: str) -> str:
+    """Beside letters and digits, fold signs, dashes and the traditional characters that rules look at.
+
+    Same length as ``text``. Full-width commas, stops and brackets stay: they are punctuation, not part of numbers.
+    """
+    return text.translate(_MATCHED)

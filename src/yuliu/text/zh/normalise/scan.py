@@ -1,0 +1,80 @@
+"""The scanner: one pass over a segment, rules tried in order where one may begin, the rest passed through."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yuliu.text.zh.normalise import codes, dates, quantities, symbols
+from yuliu.text.zh.normalise.fold import for_matching, plain
+
+if TYPE_CHECKING:
+    from yuliu.text.zh.normalise.rule import Rule
+
+_ALL: tuple[Rule, ...] = (
+    *symbols.RULES[:1],
+    symbols.RULES[-1],
+    *codes.RULES,
+    *dates.RULES,
+    *quantities.RULES,
+    *symbols.RULES[1:-1],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Rewrite:
+    """A span of the segment and its words."""
+
+    start: int
+    end: int
+    spoken: str
+    rewritten: bool
+    """False where the text is passed through, character by character (``spoken`` is then ``end - start`` long)."""
+    spelled: bool = False
+    """Whether Latin words in it are said letter by letter."""
+
+
+def _by_first() -> dict[str, tuple[Rule, ...]]:
+    table: dict[str, list[Rule]] = {}
+    for each in _ALL:
+        for char in dict.fromkeys(each.first):
+            table.setdefault(char, []).append(each)
+    return {char: tuple(rules) for char, rules in table.items()}
+
+
+_BY_FIRST = _by_first()
+_TRIGGER = re.compile("[" + "".join(map(re.escape, _BY_FIRST)) + "]")
+_LATIN_RUN = re.compile(r"[A-Za-z]+")
+
+
+def scan(text: str) -> list[Rewrite]:
+    """Tile ``text`` with rewrites and passages that need none. Linear in its length; never raises."""
+    matched, shown = for_matching(text), plain(text)
+    out: list[Rewrite] = []
+    passed = position = 0
+    while (trigger := _TRIGGER.search(matched, position)) is not None:
+        position = trigger.start()
+        found = _first_reading(matched, position)
+        if found is None:
+            latin = _LATIN_RUN.match(matched, position)
+            position = latin.end() if latin else position + 1
+            continue
+        if passed < position:
+            out.append(Rewrite(passed, position, shown[passed:position], rewritten=False))
+        out.append(found)
+        passed = position = found.end
+    if passed < len(text):
+        out.append(Rewrite(passed, len(text), shown[passed:], rewritten=False))
+    return out
+
+
+def _first_reading(text: str, position: int) -> Rewrite | None:
+    for each in _BY_FIRST[text[position]]:
+        match = each.pattern.match(text, position)
+        if match is None or match.end() == position:
+            continue
+        spoken = each.read(match)
+        if spoken is not None:
+            return Rewrite(position, match.end(), spoken, rewritten=True, spelled=each.spelled)
+    return None

@@ -1,0 +1,159 @@
+"""Readings of a clause of Chinese characters: dictionary, our own words, contexts, particles; then sandhi."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yuliu.text.zh import sandhi
+from yuliu.text.zh.words import Word, segment
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.text.zh.lexicon import Lexicon
+
+_LEFT_WINDOW = 8
+_PLAIN_ER_BEFORE = re.compile(
+    r"(?:女|幼|婴|孤|少|健|宠|男|胎|患|育|托|产|生|血|侄|孙|弃|孩(?<!小孩)|妻|混|小|乳|早|娇|病|佳|生男育|鸿)$"
+)
+_PLAIN_ER_AFTER = re.compile(r"[子女童歌科媳时孙化郎戏茶皇]")
+
+
+@dataclass(frozen=True, slots=True)
+class Syllable:
+    """A syllable of a clause."""
+
+    start: int
+    """Index of its character in the clause."""
+    end: int
+    """Behind its last character: 花儿 is one syllable of two characters."""
+    pinyin: str
+    """As spoken, with tone digit: ``hua1``, ``huar1``."""
+    last_of_word: bool
+
+
+def pronounce(text: str, lexicon: Lexicon) -> list[Syllable]:
+    """Read a clause that holds only characters of ``lexicon.characters``; about linear in its length."""
+    words = segment(text)
+    lengths = [len(word.text) for word in words]
+    tones = _citation(text, words, lexicon)
+    spoken = sandhi.apply(text, tones, lengths)
+    return _merge_rhotic(text, spoken, lengths)
+
+
+def _citation(text: str, words: Sequence[Word], lexicon: Lexicon) -> list[str]:
+    tones = [lexicon.characters[char] for char in text]
+    _apply_phrases(text, tones, lexicon, _word_inside(words))
+    _apply_particles(text, words, tones)
+    own = _apply_overrides(text, tones, lexicon)
+    for at, char in enumerate(text):
+        if char in "一不":
+            tones[at] = lexicon.characters[char] if tones[at][:-1] in ("yi", "bu") else tones[at]
+        elif char in lexicon.contexts and at not in own:
+            tones[at] = _in_context(text, at, lexicon) or tones[at]
+    return tones
+
+
+def _word_inside(words: Sequence[Word]) -> set[int]:
+    """Places inside words of two or more characters, where no phrase should begin or end."""
+    inside: set[int] = set()
+    start = 0
+    for word in words:
+        inside.update(range(start + 1, start + len(word.text)))
+        start += len(word.text)
+    return inside
+
+
+def _apply_phrases(text: str, tones: list[str], lexicon: Lexicon, inside: set[int]) -> None:
+    at = 0
+    while at < len(text):
+        sizes = lexicon.phrases.at(text, at)
+        size = next((size for size in sizes if _fits(at, at + size, inside)), 0)
+        readings = lexicon.phrases.readings[text[at : at + size]] if size else None
+        if readings:
+            tones[at : at + size] = readings
+        at += size or 1
+
+
+def _fits(start: int, end: int, inside: set[int]) -> bool:
+    """Whether a phrase covers whole words, or lies inside one."""
+    if start not in inside and end not in inside:
+        return True
+    return all(place in inside for place in range(start + 1, end)) and (start in inside or end in inside)
+
+
+def _apply_overrides(text: str, tones: list[str], lexicon: Lexicon) -> set[int]:
+    own: set[int] = set()
+    at = 0
+    while at < len(text):
+        sizes = lexicon.overrides.at(text, at)
+        size = sizes[0] if sizes else 0
+        for offset, reading in enumerate(lexicon.overrides.readings[text[at : at + size]] or () if size else ()):
+            if reading != "-":
+                tones[at + offset] = reading
+                own.add(at + offset)
+        at += size or 1
+    return own
+
+
+def _in_context(text: str, at: int, lexicon: Lexicon) -> str | None:
+    left = text[max(0, at - _LEFT_WINDOW) : at]
+    for context in lexicon.contexts[text[at]]:
+        if context.left.search(left) and context.right.match(text, at + 1):
+            return context.pinyin
+    return None
+
+
+_NOT_AFTER_ADVERB = re.compile(
+    r"[的上下里内外中面区方位铁图理形势球震板址点毯带段处域质道级皮基主产盘心标狱沟窖瓜洞]|$"
+)
+
+
+def _apply_particles(text: str, words: Sequence[Word], tones: list[str]) -> None:
+    """地 after an adverbial (高兴地笑) is neutral; as a noun it stays di4."""
+    at = 0
+    for index, word in enumerate(words):
+        if word.text == "地" and index and _is_manner(words[index - 1], text, at):
+            tones[at] = "de5"
+        at += len(word.text)
+
+
+def _is_manner(word: Word, text: str, at: int) -> bool:
+    if _NOT_AFTER_ADVERB.match(text, at + 1):
+        return False
+    doubled = at >= 2 and text[at - 1] == text[at - 2]
+    return doubled or (len(word.text) >= 2 and word.tag[:1] in "abdivlzo")
+
+
+def _merge_rhotic(text: str, spoken: Sequence[str], lengths: Sequence[int]) -> list[Syllable]:
+    ends = set()
+    total = 0
+    for length in lengths:
+        total += length
+        ends.add(total)
+    out: list[Syllable] = []
+    at = 0
+    while at < len(text):
+        end = at + 1
+        pinyin = spoken[at]
+        if text[end : end + 1] in ("儿", "兒") and _is_rhotic(text, end):
+            pinyin = _rhotic(text, spoken, at)
+            end += 1
+        out.append(Syllable(at, end, pinyin, end in ends))
+        at = end
+    return out
+
+
+def _is_rhotic(text: str, at: int) -> bool:
+    if text[at - 1] in "儿兒":
+        return False
+    return not _PLAIN_ER_BEFORE.search(text[max(0, at - 3) : at]) and not _PLAIN_ER_AFTER.match(text, at + 1)
+
+
+def _rhotic(text: str, spoken: Sequence[str], at: int) -> str:
+    base, tone = spoken[at][:-1], spoken[at][-1]
+    if at and text[at] == text[at - 1] and text[at] in "慢好早远快轻静悄渐单":
+        tone = "1"
+    return f"{base}{'' if base.endswith('r') else 'r'}{tone}"
