@@ -1,0 +1,249 @@
+"""The engine of the voice "baker": FastSpeech2 plans, multi-band MelGAN renders.
+
+FastSpeech2 (Ren et al. 2020, arXiv:2006.04558) gives all frames and the duration of each phone at once, so that a plan
+holds the whole mel spectrogram and steps only run the vocoder over windows of it. Streamed sound equals offline
+sound bit for bit. See docs/design/engine-fastspeech2.md.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from yuliu.engines.api import Capabilities, StepResult, Utterance
+from yuliu.engines.litert import Graph
+from yuliu.engines.melgan import CONTEXT_FRAMES, HOP_SAMPLES, SAMPLE_RATE, MelGan
+from yuliu.engines.phones import Layout, Run, Script, lay_out, write_scripts
+from yuliu.errors import VoiceNotReady
+from yuliu.types import AudioFormat, Skipped, Span, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from yuliu.engines.api import PlanOptions, StepRequest
+    from yuliu.text.reading import FrontEnd, Reading, Unit
+    from yuliu.types import Segment
+
+_FRAME_S = HOP_SAMPLES / SAMPLE_RATE
+_MAX_UNITS = 56
+"""Syllables that one run of the model may say at normal pace: its positions end at 2048 frames, and the slowest text
+measured took 30 frames a syllable."""
+_UNKNOWN_PHONEME = "phoneme_not_in_voice"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FastSpeech2Utterance(Utterance):
+    """A planned segment with its mel spectrogram."""
+
+    mel: NDArray[np.float32] = field(repr=False)
+    """Shape (frames, 80): all frames, those cut away included, since they are context for those heard. Read-only."""
+    first_frame: int
+    """Row of ``mel`` that is frame 0 of the utterance."""
+
+
+class FastSpeech2Engine:
+    """Mandarin by FastSpeech2 and multi-band MelGAN; owned by one thread.
+
+    Args:
+        acoustic: The acoustic model.
+        vocoder: The vocoder.
+        front_end: Reads Mandarin into Baker's initials, finals and prosody marks.
+        gain: Factor on all samples, to match levels between voices.
+    """
+
+    warm_up_text = "你好。"
+    """A short text: planning and stepping it once after loading makes the first real one as fast as the rest."""
+
+    def __init__(self, acoustic: FastSpeech2, vocoder: MelGan, *, front_end: FrontEnd, gain: float = 1.0) -> None:
+        self.capabilities = Capabilities(
+            format=AudioFormat(SAMPLE_RATE),
+            languages=("zh",),
+            exact=True,
+            hop_samples=HOP_SAMPLES,
+            context_frames=CONTEXT_FRAMES,
+        )
+        self._acoustic = acoustic
+        self._vocoder = vocoder
+        self._front_end = front_end
+        self._gain = np.float32(gain)
+
+    @classmethod
+    def load(
+        cls,
+        acoustic: Path,
+        vocoder: Path,
+        symbols: Path,
+        *,
+        front_end: FrontEnd,
+        gain: float = 1.0,
+        num_threads: int = 1,
+    ) -> FastSpeech2Engine:
+        """Load a voice from its files.
+
+        Args:
+            acoustic: ``fastspeech2_quan.tflite`` after ``surgery.tflite.remove_dropout``.
+            vocoder: ``mb_melgan.tflite`` after ``surgery.melgan.melgan_to_onnx``.
+            symbols: ``baker_mapper.json``.
+            front_end: Reads Mandarin into Baker's initials, finals and prosody marks.
+            gain: Factor on all samples.
+            num_threads: Threads that one call into a model may use.
+
+        Raises:
+            VoiceNotReady: A file is missing or damaged.
+        """
+        return cls(
+            FastSpeech2(acoustic, _read_symbols(symbols), num_threads=num_threads),
+            MelGan(vocoder, num_threads=num_threads),
+            front_end=front_end,
+            gain=gain,
+        )
+
+    def plan(self, segment: Segment, options: PlanOptions) -> FastSpeech2Utterance:
+        """Phones, mel spectrogram and timings of a segment; see :meth:`yuliu.engines.api.Engine.plan`."""
+        reading = self._front_end.read(segment.text)
+        units = [unit for unit in reading.units if self._acoustic.knows(unit.phonemes)]
+        skipped = _skipped(segment, reading, units)
+        if not units:
+            return _nothing(segment, skipped)
+        speed = options.speak.speed
+        written = write_scripts(units, max_units=max(1, int(_MAX_UNITS * min(1.0, speed))))
+        runs, mels = zip(*(self._acoustic.speak(script, speed=speed) for script in written), strict=True)
+        layout = lay_out(
+            runs, lead_frames=round(options.lead_s / _FRAME_S), tail_frames=round(options.tail_s / _FRAME_S)
+        )
+        return _utterance(segment, runs, mels, layout=layout, skipped=skipped)
+
+    def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
+        """The next frames of each utterance; see :meth:`yuliu.engines.api.Engine.step`."""
+        return [self._render(request) for request in requests]
+
+    def close(self) -> None:
+        """Release both models."""
+        del self._acoustic, self._vocoder
+
+    def _render(self, request: StepRequest) -> StepResult:
+        utterance = request.utterance
+        if not isinstance(utterance, FastSpeech2Utterance) or utterance.num_frames is None:
+            raise TypeError("the utterance was not planned by this engine")
+        stop = min(utterance.next_frame + request.num_frames, utterance.num_frames)
+        shift = utterance.first_frame
+        samples = self._vocoder.render(utterance.mel, shift + utterance.next_frame, shift + stop)
+        return StepResult(
+            np.clip(samples * self._gain, -1.0, 1.0),
+            replace(utterance, next_frame=stop, done=stop == utterance.num_frames),
+        )
+
+
+class FastSpeech2:
+    """The acoustic model; owned by one thread.
+
+    Args:
+        path: ``fastspeech2_quan.tflite`` without its dropout.
+        ids: The number of each symbol.
+        num_threads: Threads that kernels may use during a call.
+    """
+
+    def __init__(self, path: Path, ids: Mapping[str, int], *, num_threads: int = 1) -> None:
+        self._graph = Graph(path, num_threads=num_threads)
+        self._ids = ids
+
+    def knows(self, phonemes: Sequence[str]) -> bool:
+        """Whether it can say all of ``phonemes``."""
+        return all(phoneme in self._ids for phoneme in phonemes)
+
+    def speak(self, script: Script, *, speed: float) -> tuple[Run, NDArray[np.float32]]:
+        """Run the model.
+
+        Args:
+            script: What to say.
+            speed: 2.0 is twice as fast.
+
+        Returns:
+            When each symbol sounds, and the mel spectrogram, float32, shape (num_frames, 80).
+
+        Raises:
+            SynthesisFailed: The model failed, for example because the script needs more than 2048 frames.
+        """
+        one = np.ones(1, np.float32)
+        ids = np.array([[self._ids[symbol] for symbol in script.symbols]], np.int32)
+        speaker = np.zeros(1, np.int32)
+        stretch = one / np.float32(speed)  # the graph multiplies durations by what it calls the speed ratio
+        mel, durations = self._graph.run([ids, speaker, stretch, one, one], wanted=[1, 2])
+        edges = np.concatenate([[0], np.cumsum(durations[0])])
+        return Run(script, tuple(edges.tolist())), np.asarray(mel[0], np.float32)
+
+
+def _read_symbols(path: Path) -> dict[str, int]:
+    try:
+        ids = json.loads(path.read_bytes())["symbol_to_id"]
+        return {str(symbol): int(number) for symbol, number in ids.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise VoiceNotReady(f"{path.name} cannot be read: pull the voice again with `yuliu voices pull`") from error
+
+
+def _utterance(
+    segment: Segment,
+    runs: Sequence[Run],
+    mels: Sequence[NDArray[np.float32]],
+    *,
+    layout: Layout,
+    skipped: tuple[Skipped, ...],
+) -> FastSpeech2Utterance:
+    mel = np.concatenate([part[start:stop] for part, (start, stop) in zip(mels, layout.kept, strict=True)])
+    mel.flags.writeable = False
+    units = [unit for run in runs for unit in run.script.units]
+    return FastSpeech2Utterance(
+        segment=segment,
+        phonemes=tuple(symbol for run in runs for symbol in run.script.symbols),
+        timings=tuple(
+            Timing(_source(segment, unit.source), unit.text, start * _FRAME_S, stop * _FRAME_S)
+            for unit, (start, stop) in zip(units, layout.places, strict=True)
+        ),
+        skipped=skipped,
+        num_frames=layout.num_frames,
+        lead_s=layout.lead_frames * _FRAME_S,
+        tail_s=layout.tail_frames * _FRAME_S,
+        next_frame=0,
+        done=layout.num_frames == 0,
+        mel=mel,
+        first_frame=layout.first_frame,
+    )
+
+
+def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> FastSpeech2Utterance:
+    return FastSpeech2Utterance(
+        segment=segment,
+        phonemes=(),
+        timings=(),
+        skipped=skipped,
+        num_frames=0,
+        lead_s=0.0,
+        tail_s=0.0,
+        next_frame=0,
+        done=True,
+        mel=np.zeros((0, 80), np.float32),
+        first_frame=0,
+    )
+
+
+def _skipped(segment: Segment, reading: Reading, said: Sequence[Unit]) -> tuple[Skipped, ...]:
+    """What the front end leaves out, and what the model cannot say, with places in the source."""
+    parts = [(skip.source, skip.rule) for skip in reading.skipped]
+    if len(said) < len(reading.units):
+        spoken = {unit.source for unit in said}
+        parts += [(unit.source, _UNKNOWN_PHONEME) for unit in reading.units if unit.source not in spoken]
+    return tuple(Skipped(_source(segment, span), rule) for span, rule in sorted(parts))
+
+
+def _source(segment: Segment, span: Span) -> Span:
+    """A span of the segment's text as a span of the source."""
+    if span.start >= span.end:
+        at = segment.origin[span.start] if span.start < len(segment.origin) else segment.source.end
+        return Span(at, at)
+    return Span(segment.origin[span.start], segment.origin[span.end - 1] + 1)

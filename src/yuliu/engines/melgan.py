@@ -1,0 +1,107 @@
+"""Multi-band MelGAN: mel spectrogram to samples, any window of it, exactly as if the whole had been rendered.
+
+The model (Yang et al. 2020, arXiv:2005.05106; graph written by ``surgery.melgan``) is a stack of convolutions, so a
+sample depends on a bounded number of frames around it. A window rendered with that many frames on each side gives the
+very samples of the whole, since the kernels sum in an order that does not depend on the place in the window.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import onnxruntime as ort
+from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
+
+from yuliu.errors import SynthesisFailed, VoiceNotReady
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from yuliu.types import Samples
+
+SAMPLE_RATE = 24_000
+HOP_SAMPLES = 300
+CONTEXT_FRAMES = 22
+"""Frames on each side that a sample depends on. By the network's shape 21.1: 3 for the first convolution, 1 for the
+first upsampling, (1 + 3 + 9 + 27) / 3 for the first stage, and what is counted below."""
+_RATE_1, _CONTEXT_1 = 3, 4
+"""Samples per frame after the first stage, and frames of context needed from there on: (1 + 40 / 5) / 3 and below."""
+_RATE_2, _CONTEXT_2 = 15, 1
+"""The same after the second stage: (1 + (40 + 3 + 8) / 5) / 15, that is 0.75."""
+
+_RUN_ERRORS = (
+    RuntimeError,
+    ort_errors.EPFail,
+    ort_errors.Fail,
+    ort_errors.InvalidArgument,
+    ort_errors.NotImplemented,
+    ort_errors.RuntimeException,
+)
+_LOAD_ERRORS = (
+    *_RUN_ERRORS,
+    OSError,
+    ort_errors.InvalidGraph,
+    ort_errors.InvalidProtobuf,
+    ort_errors.NoModel,
+    ort_errors.NoSuchFile,
+)
+
+
+class MelGan:
+    """The vocoder of the voice "baker"; owned by one thread.
+
+    Args:
+        path: The ONNX file.
+        num_threads: Threads that kernels may use during a call.
+
+    Raises:
+        VoiceNotReady: The file is missing, or is no model that onnxruntime can run.
+    """
+
+    def __init__(self, path: Path, *, num_threads: int = 1) -> None:
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = num_threads
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 3
+        try:
+            self._session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        except _LOAD_ERRORS as error:
+            raise VoiceNotReady(
+                f"{path.name} cannot be loaded: pull the voice again with `yuliu voices pull`"
+            ) from error
+
+    def render(self, mel: NDArray[np.float32], start: int, stop: int) -> Samples:
+        """The sound of frames ``start`` to ``stop``.
+
+        Args:
+            mel: Shape (num_frames, 80), normalised log mel; all of the utterance, so that context can be taken from it.
+            start: First frame wanted.
+            stop: Frame behind the last one wanted.
+
+        Returns:
+            float32, shape ((stop - start) * 300,).
+
+        Raises:
+            SynthesisFailed: The model failed.
+        """
+        low, high = _around(mel, start, stop, CONTEXT_FRAMES)
+        low_1, high_1 = _around(mel, start, stop, _CONTEXT_1)
+        low_2, high_2 = _around(mel, start, stop, _CONTEXT_2)
+        feeds = {
+            "mel": mel[low:high],
+            "keep_1": np.array([low_1 - low, high_1 - low], np.int64) * _RATE_1,
+            "keep_2": np.array([low_2 - low_1, high_2 - low_1], np.int64) * _RATE_2,
+        }
+        try:
+            (samples,) = self._session.run(["samples"], feeds)
+        except _RUN_ERRORS as error:
+            raise SynthesisFailed("the vocoder failed; this is a fault of the engine or of the voice") from error
+        return np.asarray(samples[(start - low_2) * HOP_SAMPLES : (stop - low_2) * HOP_SAMPLES])
+
+
+def _around(mel: NDArray[np.float32], start: int, stop: int, context: int) -> tuple[int, int]:
+    return max(0, start - context), min(len(mel), stop + context)

@@ -1,0 +1,1 @@
+"""What is done to published model files, once, when a voice is pulled."""
