@@ -62,6 +62,12 @@ def open(*voices: str, home: Path | None = None) -> Speaker:  # noqa: A001 - rea
     return speaker
 
 
+def load_voice(store: VoiceStore, name: str) -> dict[Lang, Engine]:
+    """The engines of a voice by language, without a scheduler: for those who measure engines alone."""
+    engines = {lane: _load(store, lane) for lane in dict.fromkeys(_lanes(store.info(name)).values())}
+    return {lang: engines[lane] for lang, lane in _lanes(store.info(name)).items()}
+
+
 def _lanes(info: VoiceInfo) -> dict[Lang, str]:
     """Which lane speaks which language; a lane is named for the voice whose engine it owns."""
     return dict(info.parts) or dict.fromkeys(info.languages, info.name)
