@@ -1,0 +1,290 @@
+"""``yuliu say``: text in, sound out, both as they come."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import signal
+import sys
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import click
+
+from yuliu.cli.report import Problem
+from yuliu.cli.terminal import StatusLine, count, duration, is_terminal
+from yuliu.cli.voicenames import complete_voice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from yuliu.cli.sinks import Sink
+    from yuliu.cli.sources import TextSource
+    from yuliu.cli.speaking import Spoken
+    from yuliu.cli.wiring import Wiring
+    from yuliu.session import StreamOptions
+    from yuliu.speaker import Speaker
+    from yuliu.types import Coverage
+
+STDIN = 0
+RAW_SUFFIXES = {".pcm", ".raw", ".s16le"}
+OTHER_SUFFIXES = {".aac", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".webm"}
+NOTHING_TO_SAY = "is empty, or holds nothing that the voice can say"
+UNREMARKABLE_RULES = {"whitespace", "punctuation"}
+"""Rules that leave out what nobody says aloud: not worth a word."""
+
+EXAMPLES = """\b
+Examples:
+  yuliu say "你好，world."                      speak
+  some-llm | yuliu say                         speak while it is being written
+  yuliu say -f chapter.txt -o chapter.wav      write a file
+  yuliu say -f old.txt --encoding gb18030      text that is not UTF-8
+  yuliu say "Hello." -o - | ffmpeg -i - hello.mp3
+  yuliu say "Hello." --format pcm -o - | aplay -f S16_LE -r 24000
+
+\b
+Exit codes: 0 all was spoken, 1 something failed, 2 wrong usage, 130 interrupted.
+What was spoken before an interruption or a failure is in the file.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """The options as they were given."""
+
+    text: tuple[str, ...]
+    file: str | None
+    output: str | None
+    sound_format: Literal["wav", "pcm"] | None
+    voice: str | None
+    speed: float
+    seed: int
+    encoding: str
+    quiet: bool
+
+    @property
+    def raw(self) -> bool:
+        """Whether to write samples without a header."""
+        if self.sound_format is None:
+            return self.output is not None and _suffix(self.output) in RAW_SUFFIXES
+        return self.sound_format == "pcm"
+
+    @property
+    def from_stdin(self) -> bool:
+        """Whether the text comes from standard input."""
+        return self.file == "-" or self.text == ("-",) or (self.file is None and not self.text)
+
+
+def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> str:
+    try:
+        "".encode(name)
+    except LookupError:
+        raise click.BadParameter(f"{name!r} is no encoding of text; try utf-8, gb18030, big5 or utf-16") from None
+    return name
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("text", nargs=-1)
+@click.option(
+    "-f",
+    "--file",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False, allow_dash=True),
+    help="Speak a text file; - is standard input.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
+    help="Write the sound to a file instead of playing it; - is standard output.",
+)
+@click.option(
+    "--format",
+    "sound_format",
+    type=click.Choice(["wav", "pcm"]),
+    help="What to write: wav, or bare samples (pcm: 16 bit, little-endian, mono).  [default: by the name]",
+)
+@click.option(
+    "--voice", metavar="NAME", shell_complete=complete_voice, help="Which voice speaks; see: yuliu voices list"
+)
+@click.option(
+    "--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="Pace: 2 is twice as fast."
+)
+@click.option("--seed", type=int, default=0, help="Draw again what a voice draws at random.")
+@click.option(
+    "--encoding",
+    default="utf-8",
+    show_default=True,
+    callback=_checked_encoding,
+    metavar="NAME",
+    help="Encoding of the text.",
+)
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress, tell errors only.")
+@click.pass_obj
+def command(wiring: Wiring, /, **options: Any) -> None:  # noqa: ANN401 - collected into a Request
+    """Speak TEXT, a file, or standard input.
+
+    Standard input is spoken while it is being written. The sound is played, or written to a file or pipe with -o.
+    """
+    request = Request(**options)
+    _check(request)
+    with _terminated_like_interrupted():
+        _say(wiring, request)
+
+
+def _check(request: Request) -> None:
+    """Find what can be found before voices are loaded."""
+    if request.file is not None and request.text:
+        raise click.UsageError("take either TEXT or --file, not both")
+    if request.output is None and request.sound_format is not None:
+        raise click.UsageError("--format says what to write: it needs -o FILE, or -o - for standard output")
+    if request.output is None:
+        from yuliu.cli.device import sounddevice
+
+        sounddevice()
+    elif request.output == "-":
+        if is_terminal(sys.stdout):
+            raise click.UsageError("sound is not for terminals: pipe it to a program, or write a file with -o out.wav")
+    else:
+        _check_path(request.output)
+
+
+def _check_path(path: str) -> None:
+    folder = os.path.dirname(os.path.abspath(path))
+    if not os.path.isdir(folder):
+        raise click.UsageError(f"cannot write {path}: there is no folder {folder}")
+    if not os.path.exists(path) and not os.access(folder, os.W_OK):
+        raise click.UsageError(f"cannot write {path}: the folder {folder} is read-only for you")
+    if _suffix(path) in OTHER_SUFFIXES:
+        raise click.UsageError(f"yuliu writes wav and pcm only; try: yuliu say ... -o - | ffmpeg -i - {path}")
+
+
+def _say(wiring: Wiring, request: Request) -> None:
+    from yuliu.cli.speaking import Spoken, speak
+
+    source = _source(request)
+    typed = request.from_stdin and is_terminal(sys.stdin)
+    with wiring.open_speaker((request.voice,) if request.voice else ()) as speaker:
+        if typed and not request.quiet:
+            click.echo("Type what shall be spoken; it ends with Ctrl-D on an empty line.", err=True)
+        sink = _sink(request, speaker)
+        status = StatusLine(sys.stderr, enabled=not (request.quiet or typed))
+        spoken = Spoken()
+        started_s = time.monotonic()
+
+        def show() -> None:
+            status.show(progress(spoken, num_chars=source.num_chars, elapsed_s=time.monotonic() - started_s))
+
+        async def run() -> None:
+            stream = speaker.stream(voice=request.voice, options=_stream_options(request, source))
+            await speak(stream, source.pieces, sink, spoken=spoken, on_change=show)
+
+        with _telling_what_is_there(request, spoken, status):
+            asyncio.run(run())
+    _tell(request, spoken, elapsed_s=time.monotonic() - started_s)
+
+
+def _source(request: Request) -> TextSource:
+    from yuliu.cli.background import BackgroundThread
+    from yuliu.cli.sources import from_arguments, from_descriptor, from_file
+
+    if request.from_stdin:
+        return from_descriptor(STDIN, BackgroundThread("yuliu-text"), encoding=request.encoding)
+    if request.file is not None:
+        return from_file(request.file, BackgroundThread("yuliu-text"), encoding=request.encoding)
+    return from_arguments(request.text)
+
+
+def _sink(request: Request, speaker: Speaker) -> Sink:
+    from yuliu.cli.device import open_device
+    from yuliu.cli.sinks import open_path, open_stdout
+
+    if request.output is None:
+        return open_device(speaker.sample_rate)
+    if request.output == "-":
+        return open_stdout(speaker.sample_rate, raw=request.raw)
+    return open_path(request.output, speaker.sample_rate, raw=request.raw)
+
+
+def _stream_options(request: Request, source: TextSource) -> StreamOptions:
+    """What is already written does not stall: no sentence of it is cut because its turn to be pushed comes late."""
+    from yuliu.session import StreamOptions
+    from yuliu.types import SpeakOptions
+
+    speak = SpeakOptions(speed=request.speed, seed=request.seed)
+    return StreamOptions(speak) if source.num_chars is None else StreamOptions(speak, stall_s=math.inf)
+
+
+@contextmanager
+def _telling_what_is_there(request: Request, spoken: Spoken, status: StatusLine) -> Iterator[None]:
+    """Wipe the status line; if the work ended early, add to the error what there is of it."""
+    try:
+        yield
+    except BaseException as error:
+        if request.output not in {None, "-"} and spoken.audio_s:
+            error.add_note(f"{request.output} holds the {duration(spoken.audio_s)} of sound made until then")
+        raise
+    finally:
+        status.clear()
+
+
+def _tell(request: Request, spoken: Spoken, *, elapsed_s: float) -> None:
+    """What there is to say when all is over."""
+    coverage = spoken.ending.coverage if spoken.ending else None
+    left_out = skipped(coverage) if coverage else ""
+    if not spoken.audio_s:
+        raise Problem(f"nothing was spoken: the text {f'was left out: {left_out}' if left_out else NOTHING_TO_SAY}")
+    if request.quiet:
+        return
+    if request.output not in {None, "-"} and is_terminal(sys.stderr):
+        pace = f"{spoken.audio_s / elapsed_s:.0f}x real time" if elapsed_s else ""
+        click.echo(f"{request.output}: {duration(spoken.audio_s)} of sound, {pace}", err=True)
+    if left_out:
+        click.echo(f"yuliu: not spoken: {left_out}", err=True)
+
+
+def progress(spoken: Spoken, *, num_chars: int | None, elapsed_s: float) -> list[str]:
+    """The fields of the status line, the most wanted ones first."""
+    sound = f"{duration(spoken.audio_s)} of sound"
+    if not num_chars:
+        return [sound, count(spoken.num_chars, "character")]
+    part = spoken.num_chars / num_chars
+    fields = [f"{part:4.0%} of {count(num_chars, 'character')}"]
+    if part:
+        fields.append(f"{duration(elapsed_s * (1 - part) / part)} left")
+    return [*fields, sound, f"{spoken.audio_s / elapsed_s:.0f}x real time"]
+
+
+def skipped(coverage: Coverage) -> str:
+    """``15 characters (12 language_not_spoken, 3 symbol)``; empty if nothing worth a word was left out."""
+    by_rule: Counter[str] = Counter()
+    for skip in coverage.skipped:
+        if skip.rule not in UNREMARKABLE_RULES:
+            by_rule[skip.rule] += skip.source.end - skip.source.start
+    if not by_rule:
+        return ""
+    rules = ", ".join(f"{number:,} {rule}" for rule, number in by_rule.most_common())
+    return f"{count(by_rule.total(), 'character')} ({rules})"
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let a polite request to end (SIGTERM, a closed terminal) leave as clean a file as Ctrl-C does."""
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup keeps its word
+    for number in numbers:
+        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _suffix(path: str) -> str:
+    return os.path.splitext(path)[1].lower()

@@ -1,0 +1,34 @@
+"""Where the commands get what they work with. Tests and embedders put in their own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from yuliu.speaker import Speaker
+    from yuliu.voices import VoiceStore
+
+
+def _open_speaker(voices: Sequence[str]) -> Speaker:
+    import yuliu
+
+    return yuliu.open(*voices)
+
+
+def _open_store() -> VoiceStore:
+    from yuliu.voices import VoiceStore
+
+    return VoiceStore()
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Passed as ``obj`` to :func:`yuliu.cli.main`."""
+
+    open_speaker: Callable[[Sequence[str]], Speaker] = _open_speaker
+    """Loads the voices of these names, or the default ones if there are none; the caller closes the speaker."""
+    open_store: Callable[[], VoiceStore] = _open_store
+    """The voices of this machine."""

@@ -1,0 +1,28 @@
+"""What tests of the program share."""
+
+from __future__ import annotations
+
+import wave
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import subprocess
+
+PROGRAM = Path(__file__).parent / "tone_yuliu.py"
+
+
+class Start(Protocol):
+    """Starts ``yuliu`` on the weightless engine."""
+
+    def __call__(self, *args: str | Path, **environ: str) -> subprocess.Popen[bytes]: ...
+
+
+def wav_samples(path: Path) -> bytes:
+    """The samples of a WAV file whose header and length agree."""
+    with wave.open(str(path)) as file:
+        samples: bytes = file.readframes(file.getnframes())
+        num_bytes = 2 * file.getnframes()
+    assert len(samples) == num_bytes
+    assert path.stat().st_size == 44 + len(samples)
+    return samples

@@ -1,0 +1,176 @@
+"""``yuliu say`` as a program: pipes, files, signals."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from program import PROGRAM, wav_samples
+
+from yuliu.audio.pcm import to_s16le
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from program import Start
+
+    from yuliu.speaker import Speaker
+
+TEXT = "你好，今天的天气很好。We go out, and walk along the river. 然后回家。\n"
+
+
+def expected(speaker: Speaker, text: str) -> bytes:
+    return to_s16le(speaker.speak(text).samples)
+
+
+def wait_for_size(path: Path, num_bytes: int, process: subprocess.Popen[bytes]) -> None:
+    """Until the program has written so much. The test's timeout is the deadline."""
+    while not (path.exists() and path.stat().st_size >= num_bytes):
+        try:
+            process.wait(timeout=0.01)
+        except subprocess.TimeoutExpired:
+            continue
+        pytest.fail("the program ended before it had written that much")
+
+
+def test_sound_comes_before_the_text_ends(start: Start) -> None:
+    """What was piped in is spoken while the writer is still writing."""
+    process = start("say", "-o", "-")
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write("你好，今天的天气很好。Then".encode())
+    process.stdin.flush()
+    header = process.stdout.read(44)
+    assert header[:4] == b"RIFF"
+    assert len(process.stdout.read(4800)) == 4800
+    rest, errors = process.communicate(b" we went home.")
+    assert process.returncode == 0
+    assert len(rest) > 4800
+    assert errors == b""
+
+
+def test_speaks_a_file_into_a_file(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+    """The file holds exactly the samples that the library gives for the whole text."""
+    text = TEXT * 200
+    (tmp_path / "in.txt").write_text(text, encoding="utf-8")
+    process = start("say", "-f", tmp_path / "in.txt", "-o", tmp_path / "out.wav")
+    out, errors = process.communicate()
+    assert (process.returncode, out, errors) == (0, b"", b"")
+    assert wav_samples(tmp_path / "out.wav") == expected(tone_speaker, text)
+
+
+def test_speaks_arguments_as_bare_samples(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+    """Arguments are joined by spaces; --format pcm has no header, and a name ending in .pcm means the same."""
+    words = ["你好，", "my", "friend."]
+    out, _ = start("say", "--format", "pcm", "-o", "-", *words).communicate()
+    assert out == expected(tone_speaker, " ".join(words))
+    start("say", "-o", tmp_path / "out.pcm", *words).communicate()
+    assert (tmp_path / "out.pcm").read_bytes() == out
+
+
+def test_speed_reaches_the_engine(start: Start) -> None:
+    """At twice the speed there is about half the sound."""
+    slow, _ = start("say", "--format", "pcm", "-o", "-", "one two three four").communicate()
+    fast, _ = start("say", "--format", "pcm", "-o", "-", "--speed", "2", "one two three four").communicate()
+    assert len(slow) * 0.4 < len(fast) < len(slow) * 0.7
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
+def test_ended_in_the_middle_leaves_a_valid_file(
+    start: Start, tmp_path: Path, tone_speaker: Speaker, signal_number: signal.Signals
+) -> None:
+    """Whatever ends the program, the header tells the true sizes, and the sound is a beginning of the whole."""
+    path = tmp_path / "out.wav"
+    process = start("say", "-o", path)
+    assert process.stdin
+    process.stdin.write(TEXT.encode())
+    process.stdin.flush()
+    wait_for_size(path, 20_000, process)
+    process.send_signal(signal_number)
+    _, errors = process.communicate()
+    samples = wav_samples(path)
+    assert len(samples) >= 19_000
+    assert expected(tone_speaker, TEXT).startswith(samples)
+    if signal_number != signal.SIGKILL:
+        assert process.returncode == 130
+        assert errors.decode().startswith(f"yuliu: interrupted; {path} holds the ")
+
+
+def test_interrupted_while_nobody_reads_the_pipe(start: Start) -> None:
+    """A reader that has stopped reading does not keep the program from ending."""
+    process = start("say", "-o", "-", TEXT * 200)
+    assert process.stdout
+    process.stdout.read(44)
+    process.send_signal(signal.SIGINT)
+    assert process.wait() == 130
+
+
+def test_reader_that_leaves_is_no_error_to_talk_about(start: Start) -> None:
+    """``yuliu say -o - | head -c 1000`` ends quietly."""
+    process = start("say", "-o", "-", TEXT * 200)
+    assert process.stdout
+    assert process.stderr
+    process.stdout.read(1000)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 1
+
+
+def test_failing_engine_is_told_and_leaves_what_was_spoken(start: Start, tmp_path: Path) -> None:
+    """Exit code 1, the reason, and how much sound there is; no traceback."""
+    path = tmp_path / "out.wav"
+    process = start("say", "-o", path, TEXT * 5, TONE_FAIL_STEP="4")
+    _, errors = process.communicate()
+    assert process.returncode == 1
+    assert wav_samples(path)
+    assert f"yuliu: error: step 4 was told to fail; {path} holds the " in errors.decode()
+    assert "Traceback" not in errors.decode()
+
+
+def test_debug_shows_the_traceback(start: Start, tmp_path: Path) -> None:
+    """With --debug, and only then, there is a traceback before the message."""
+    process = start("--debug", "say", "-o", tmp_path / "out.wav", TEXT, TONE_FAIL_STEP="0")
+    _, errors = process.communicate()
+    assert "Traceback" in errors.decode()
+    assert errors.decode().splitlines()[-1] == "yuliu: error: step 0 was told to fail"
+
+
+def test_full_disk_leaves_whole_samples(tmp_path: Path) -> None:
+    """If the file cannot grow, it ends with a whole sample, its header is right, and the error names it."""
+    path = tmp_path / "out.wav"
+    process = subprocess.run(
+        [sys.executable, PROGRAM, "say", "-o", path, TEXT],
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_001, 30_001)),
+    )
+    assert process.returncode == 1
+    assert len(wav_samples(path)) == 30_000 - 44
+    assert process.stderr.decode().startswith(f"yuliu: error: {path}: File too large; {path} holds the ")
+
+
+def test_nothing_to_say_leaves_an_older_file_alone(start: Start, tmp_path: Path) -> None:
+    """A text without words is an error, and does not overwrite anything."""
+    path = tmp_path / "out.wav"
+    path.write_bytes(b"older")
+    process = start("say", "-o", path, "...")
+    _, errors = process.communicate()
+    assert process.returncode == 1
+    assert errors.decode() == (
+        "yuliu: error: nothing was spoken: the text is empty, or holds nothing that the voice can say\n"
+    )
+    assert path.read_bytes() == b"older"
+
+
+def test_tells_what_was_not_spoken(start: Start) -> None:
+    """Characters in a language that the voice does not speak are counted, by rule; not with --quiet."""
+    args = ("say", "-o", "-", "你好。Good morning.")
+    _, errors = start(*args, TONE_LANGUAGES="zh").communicate()
+    assert errors.decode().startswith("yuliu: not spoken: ")
+    assert "language_not_spoken" in errors.decode()
+    _, errors = start(*args, "-q", TONE_LANGUAGES="zh").communicate()
+    assert errors == b""

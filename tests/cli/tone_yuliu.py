@@ -1,0 +1,33 @@
+"""The command line on a weightless engine: run as a program by the tests, with the arguments of ``yuliu``.
+
+$TONE_FAIL_STEP: number of the step that fails. $TONE_LANGUAGES: what the voice speaks, ``zh en`` by default.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, cast
+
+from yuliu.cli import main
+from yuliu.cli.wiring import Wiring
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.speaker import Speaker
+    from yuliu.types import Lang
+
+
+def open_speaker(voices: Sequence[str]) -> Speaker:
+    """One voice, ``tone``."""
+    from yuliu.engines.tone import ToneEngine, ToneScript
+    from yuliu.speaker import Speaker
+
+    languages = cast("tuple[Lang, ...]", tuple(os.environ.get("TONE_LANGUAGES", "zh en").split()))
+    script = ToneScript(fail_steps=frozenset({int(os.environ.get("TONE_FAIL_STEP", "-1"))}))
+    engine = ToneEngine(script, languages=languages)
+    return Speaker({"tone": engine}, {"tone": dict.fromkeys(languages, "tone")}, default="tone")
+
+
+if __name__ == "__main__":
+    main(obj=Wiring(open_speaker=open_speaker))
