@@ -7,11 +7,12 @@ clause ends (:mod:`yuliu.text.sentences` finds them); only a clause longer than 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import rjieba
-
+from yuliu.errors import InvalidRequest
+from yuliu.text.phrasing import cut_between_words
 from yuliu.text.scripts import is_latin, is_wide
 from yuliu.text.sentences import Break, BreakFinder
 from yuliu.text.spans import split_languages
@@ -26,8 +27,8 @@ _HELD_BACK = 3
 """Characters after a cut between two words: the word boundaries before them do not change any more when text follows
 (measured on 60 sentences with rjieba: none of 336 cuts inside a word)."""
 _SPOKEN_SYMBOLS = frozenset("%$€£¥￥+=°℃&@#‰")
-_CLITICS = frozenset("的了着过吗呢吧啊呀嘛们得地")
-"""Never open a segment: they lean on the word before."""
+_WEAK = 2.5
+"""A weak clause end counts as an end from this many times the weight on that a strong one does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,20 @@ class SegmenterOptions:
     """The greatest weight of any segment; what is longer is cut at the best place there is."""
     max_characters: int = 400
     """The greatest length of any segment, whatever it weighs; what has no place to cut is cut anywhere."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not work.
+
+        Raises:
+            InvalidRequest: A weight is not above zero, ``growth`` is less than 1, or ``max_characters`` less than 8.
+        """
+        for name in ("first_weight", "clause_weight", "sentence_weight", "first_limit", "limit"):
+            if not getattr(self, name) > 0:
+                raise InvalidRequest(f"{name} must be above 0", param=name)
+        if not self.growth >= 1:
+            raise InvalidRequest("growth must be at least 1", param="growth")
+        if not self.max_characters > 2 * _HELD_BACK + 1:
+            raise InvalidRequest("max_characters must be at least 8", param="max_characters")
 
 
 class Segmenter:
@@ -130,7 +145,7 @@ class Segmenter:
     def _wanted(self, found: Break) -> bool:
         weight = self._weight_at(found.end - self._num_cut)
         if found.boundary is Boundary.CLAUSE:
-            return not found.weak and weight >= self._clause_weight
+            return weight >= self._clause_weight * (_WEAK if found.weak else 1.0)
         return weight > 0 and (found.line or weight >= self._options.sentence_weight)
 
     def _shorten(self) -> list[Segment]:
@@ -153,16 +168,14 @@ class Segmenter:
         return None
 
     def _word_end(self) -> tuple[int, Boundary] | None:
-        """The last place between two words that more text cannot change."""
-        end = 0
-        best = None
-        for word in rjieba.cut("".join(self._chars)):
-            end += len(word)
-            if end > len(self._chars) - _HELD_BACK:
-                break
-            if self._weight_at(end) >= self._limit / 4 and _parts_words(self._chars[end - 1], self._chars[end]):
-                best = end
-        return None if best is None else (best, Boundary.NONE)
+        """The best place between two words that more text cannot change; in the later part if there is one."""
+        latest = len(self._chars) - _HELD_BACK
+        for share in (0.6, 0.25):
+            earliest = bisect_left(self._weights, share * self._limit) + 1
+            place = cut_between_words("".join(self._chars), earliest=earliest, latest=latest)
+            if place is not None:
+                return place, Boundary.NONE
+        return None
 
     def _cut(self, num_chars: int, boundary: Boundary) -> Segment:
         end = self._origins[num_chars] if num_chars < len(self._origins) else self._source_end
@@ -196,15 +209,6 @@ def weigh(char: str) -> float:
     if is_wide(char) or char.isdecimal() or char in _SPOKEN_SYMBOLS:
         return 1.0
     return 0.25 if char.isalpha() else 0.0
-
-
-def _parts_words(left: str, right: str) -> bool:
-    """Whether the text may be cut between these two, given that a word ends there: never beside a number."""
-    if left.isdecimal() or right.isdecimal() or right in _CLITICS:
-        return False
-    if right.isspace() or is_wide(right):
-        return is_latin(left) or is_wide(left)
-    return is_wide(left) and is_latin(right)
 
 
 def split_segment(segment: Segment, languages: Sequence[Lang]) -> list[Segment]:

@@ -10,11 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from yuliu.text.scripts import is_han, is_hangul, is_kana, is_latin
 from yuliu.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from yuliu.types import Lang
 
@@ -26,22 +25,36 @@ _TOKEN = re.compile(
        |(?P<wide>[々〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00031fff]+)
        |(?P<kana>[ぁ-ゟァ-ヺー-ヿㇰ-ㇿｦ-ﾟ]+)
        |(?P<hangul>[가-힣ᄀ-ᇿㄱ-ㆎ]+)
-       |(?P<ru>[Ѐ-ԯ]+)|(?P<el>[Ͱ-Ͽ]{{2,}})|(?P<he>[֐-׿]+)|(?P<ar>[؀-ۿݐ-ݿ]+)|(?P<hi>[ऀ-ॿ]+)|(?P<th>[฀-๿]+)""",
+       |(?P<ru>[Ѐ-ԯ]+)|(?P<el>[Ͱ-Ͽ]{{2,}})|(?P<he>[֐-׿]+)|(?P<ar>[؀-ۿݐ-ݿ]+)|(?P<hi>[ऀ-ॿ]+)|(?P<th>[฀-๿]+)
+       |(?P<und>[^\W\d_Ͱ-Ͽ]+)""",
     re.VERBOSE,
 )
 _UNIT_WORDS = (
     "km|cm|mm|nm|um|μm|kg|mg|ml|kb|mb|gb|tb|kbps|mbps|gbps|bps|hz|khz|mhz|ghz|kw|mw|kwh|mv|ma|mah|ms|us|ns|min|db|px|dpi"
-    "|fps|rpm|pa|kpa|mpa|cal|kcal|kj|ppm|km/h|m/s|[a-z]"
+    "|fps|rpm|pa|kpa|mpa|cal|kcal|kj|ppm|km/h|m/s"
 )
 _UNIT = re.compile(rf"(?:{_UNIT_WORDS})\Z", re.IGNORECASE)
 _QUANTITY = re.compile(rf"[0-9０-９.,]+(?:{_UNIT_WORDS})\Z", re.IGNORECASE)
-_SHORT = re.compile(rf"(?:[{_LETTER}][0-9]*|[0-9]+[A-Za-z])\Z")
 _NUMBER = re.compile(rf"[^{_LETTER}]+(?:°[CF])?\Z")
+_SHORT = re.compile(
+    rf"(?:[{_LETTER}]/)*(?:[{_LETTER}](?![{_LETTER}])|[0-9]|(?<=[0-9])\.(?=[0-9])|-(?=[0-9]))+\+?\Z|[A-Z]{{1,2}}[0-9]{{3,}}\Z"
+)
+"""What a Mandarin voice says letter by letter: letters that stand alone (``A4``, ``v2.0.1``, ``A/B``), a flight."""
 _CLAUSE_END = re.compile(r"[，。！？；：、,!?;:「」『』“”（）()《》\n]")
 _MEASURES = frozenset(
     "个元块角分年月日号点秒天次级岁米里斤克吨升度位名人台部本张条只件套家倍折层楼室路届期章节页行列字词句篇首集季成"
     "万亿千百十多余几周星小时种类项步步批份杯瓶碗盘包箱袋辆架艘间座栋扇把双对组队排圈轮局场回遍趟站口颗粒根"
 )
+
+_NOT_JAPANESE = frozenset(
+    "们这吗呢吧么还说个为时间问谁很哪你她它咱啊呀欢见观过进远运动对开关车东长门马鸟鱼风飞习书买卖头实让认识话语课谈请谢"
+    "读谁该详误调谓预领题颜额顾颗页项顺须饭馆馒饮饼钱铁银错锅键镜队阳阴际陆险难预难鸡鸭龙齐龄龟么怎从众优伤伟传净几"
+    "凤击刘刚创别务劳势华单卫厂历压厅县发变叹听启员响哟唤喷团园围图圆场坏块坚坛垫复够夺奋奖妈妇娱孙宁审宽宾"
+)
+"""Characters of simplified Chinese, and of its commonest function words, that Japanese does not write."""
+
+_NOT_WITHOUT_HIRAGANA = frozenset("我的了是在想去看有和都也就要会能到不很吃买")
+"""Common Chinese words that Japanese writes only beside hiragana, if at all."""
 
 
 class LangSpan(NamedTuple):
@@ -63,6 +76,8 @@ class _Word:
     kind: str
     """A language, or "number" or "short" while undecided."""
     text: str
+    is_shared: bool
+    """Whether either language can say it: numbers, single letters."""
 
 
 def split_languages(text: str, languages: Sequence[Lang]) -> list[LangSpan]:
@@ -78,107 +93,130 @@ def split_languages(text: str, languages: Sequence[Lang]) -> list[LangSpan]:
     """
     if not text:
         return []
-    words = list(_words(text))
-    _mark_japanese(text, words)
-    _decide_short(words, text)
-    _decide_numbers(words, text, languages)
+    words = _words(text)
+    _decide_japanese(text, words)
+    _decide_short(text, words)
+    _decide_numbers(text, words, languages[0])
     return _spans(text, words, languages)
 
 
-def _words(text: str) -> Iterator[_Word]:
+def _words(text: str) -> list[_Word]:
+    words: list[_Word] = []
     for match in _TOKEN.finditer(text):
-        group = match.lastgroup or ""
-        kind = {"wide": "zh", "kana": "ja", "hangul": "ko"}.get(group, group)
-        if group == "mixed":
-            kind = _kind_of_mixed(match[0])
-        yield _Word(match.start(), match.end(), kind, match[0])
+        word = _word(match)
+        last = words[-1] if words else None
+        if (
+            last
+            and last.kind == "number"
+            and word.kind == "en"
+            and _UNIT.match(word.text)
+            and _beside(text, last, word)
+        ):
+            last.end, last.text = word.end, text[last.start : word.end]  # "96 ms" is said in one language
+        else:
+            words.append(word)
+    return words
+
+
+def _word(match: re.Match[str]) -> _Word:
+    group, token = match.lastgroup or "", match[0]
+    kind = {"wide": "zh", "kana": "ja", "hangul": "ko"}.get(group, group)
+    if group == "mixed":
+        kind = _kind_of_mixed(token)
+    elif group == "und" and not any(map(str.isalpha, token)):
+        kind = "number"  # "Ⅲ", "½"
+    return _Word(match.start(), match.end(), kind, token, kind in ("number", "short"))
 
 
 def _kind_of_mixed(token: str) -> str:
-    if _NUMBER.match(token):
+    if _NUMBER.match(token) or _QUANTITY.match(token):
         return "number"
-    if _SHORT.match(token):
-        return "short"
-    return "number" if _QUANTITY.match(token) else "en"
+    return "short" if _SHORT.match(token) else "en"
 
 
-def _mark_japanese(text: str, words: list[_Word]) -> None:
-    """Han in a clause that holds kana is Japanese."""
-    clause: list[_Word] = []
-    previous_end = 0
-    for word in words:
-        if _CLAUSE_END.search(text, previous_end, word.start):
-            clause = []
-        clause.append(word)
-        if word.kind == "ja":
-            for other in clause:
-                other.kind = "ja" if other.kind == "zh" else other.kind
-        elif word.kind == "zh" and any(other.kind == "ja" for other in clause):
-            word.kind = "ja"
-        previous_end = word.end
-
-
-def _decide_short(words: list[_Word], text: str) -> None:
-    """Single letters are Chinese in a Chinese text, unless they stand beside an English word."""
-    chinese = any(word.kind == "zh" for word in words)
-    for index, word in enumerate(words):
-        if word.kind != "short":
-            continue
-        english = any(
-            other.kind == "en" and _beside(text, word, other) for other in words[max(index - 1, 0) : index + 2]
-        )
-        word.kind = "en" if english or not chinese else "zh"
-
-
-def _beside(text: str, word: _Word, other: _Word) -> bool:
+def _beside(text: str, first: _Word, second: _Word) -> bool:
     """Whether nothing but white space stands between two words."""
-    first, second = (word, other) if word.start <= other.start else (other, word)
     return not text[first.end : second.start].strip()
 
 
-def _decide_numbers(words: list[_Word], text: str, languages: Sequence[Lang]) -> None:
+def _decide_japanese(text: str, words: list[_Word]) -> None:
+    """Han in a clause that holds kana is Japanese, unless the clause holds characters that only Chinese has."""
+    clauses: list[list[_Word]] = [[]]
+    previous_end = 0
+    for word in words:
+        if _CLAUSE_END.search(text, previous_end, word.start):
+            clauses.append([])
+        clauses[-1].append(word)
+        previous_end = word.end
+    for clause in clauses:
+        kana = "".join(word.text for word in clause if word.kind == "ja")
+        han = [word for word in clause if word.kind == "zh"]
+        if kana and not _shows_chinese("".join(word.text for word in han), kana):
+            for word in han:
+                word.kind = "ja"
+
+
+def _shows_chinese(han: str, kana: str) -> bool:
+    """Whether the Han characters beside ``kana`` are plainly not Japanese."""
+    no_hiragana = kana == "の" or min(kana) > "ゟ"
+    return not (_NOT_JAPANESE.isdisjoint(han) and (not no_hiragana or _NOT_WITHOUT_HIRAGANA.isdisjoint(han)))
+
+
+def _decide_short(text: str, words: list[_Word]) -> None:
+    """Single letters are Chinese in a Chinese text, unless they stand beside an English word."""
+    chinese = any(word.kind == "zh" for word in words)
+    for index, word in enumerate(words):
+        if word.kind == "short":
+            left = index > 0 and words[index - 1].kind == "en" and _beside(text, words[index - 1], word)
+            right = any(after.kind == "en" and _beside(text, word, after) for after in words[index + 1 : index + 2])
+            word.kind = "en" if left or right or not chinese else "zh"
+
+
+def _decide_numbers(text: str, words: list[_Word], preferred: Lang) -> None:
+    following: list[_Word | None] = [None] * len(words)  # the next word that is no number
+    for index in range(len(words) - 2, -1, -1):
+        after = words[index + 1]
+        following[index] = following[index + 1] if after.kind == "number" else after
     for index, word in enumerate(words):
         if word.kind == "number":
             left = words[index - 1] if index else None
             right = words[index + 1] if index + 1 < len(words) else None
-            word.kind = _number_language(text, word, left, right) or _nearest(words, index) or languages[0]
+            kind = _by_neighbours(text, word, left, right) or _by_distance(word, left, following[index])
+            word.kind = kind or preferred
 
 
-def _number_language(text: str, word: _Word, left: _Word | None, right: _Word | None) -> str | None:
-    beside_left = left is not None and _beside(text, left, word)
-    beside_right = right is not None and _beside(text, word, right)
-    if right is not None and beside_right and right.kind in ("zh", "ja") and right.text[0] in _MEASURES:
-        return right.kind
-    if left is not None and left.kind == "en" and (beside_left or text[left.end : word.start] in (", ", "-", "–")):
+def _by_neighbours(text: str, word: _Word, left: _Word | None, right: _Word | None) -> str | None:
+    """The language of a number that stands beside a word: the one that it counts, or the one that it names."""
+    before = text[left.end : word.start] if left else "."
+    counted = right if right and right.kind != "number" and _beside(text, word, right) else None
+    if counted and counted.kind in ("zh", "ja") and counted.text[0] in _MEASURES:
+        return counted.kind
+    if left and left.kind == "en" and (not before.strip() or before in (", ", "-", "–")):
         return "en"
-    if right is not None and beside_right and right.kind == "en" and not _UNIT.match(right.text):
+    if counted and counted.kind == "en":
         return "en"
-    if left is not None and beside_left and left.kind != "number":
+    if left and not before.strip():
         return left.kind
-    return right.kind if right is not None and beside_right and right.kind != "number" else None
+    return counted.kind if counted else None
 
 
-def _nearest(words: list[_Word], index: int) -> str | None:
+def _by_distance(word: _Word, left: _Word | None, right: _Word | None) -> str | None:
     """The language of the nearest word, the one before where both are as near."""
-    left = words[index - 1] if index else None
-    right = next((word for word in words[index + 1 :] if word.kind != "number"), None)
-    if left is None or right is None:
-        found = left or right
-        return found.kind if found else None
-    near_left = words[index].start - left.end <= right.start - words[index].end
-    return left.kind if near_left else right.kind
+    if left and right:
+        return left.kind if word.start - left.end <= right.start - word.end else right.kind
+    found = left or right
+    return found.kind if found else None
 
 
 def _spans(text: str, words: list[_Word], languages: Sequence[Lang]) -> list[LangSpan]:
     spans: list[LangSpan] = []
     for word in words:
         lang, name = _spoken_as(word, languages)
-        if spans and spans[-1].lang == lang and spans[-1].name == name:
-            continue
-        start = word.start if spans else 0
-        if spans:
-            spans[-1] = spans[-1]._replace(span=Span(spans[-1].span.start, start))
-        spans.append(LangSpan(Span(start, len(text)), lang, name))
+        if not spans:
+            spans.append(LangSpan(Span(0, len(text)), lang, name))
+        elif (spans[-1].lang, spans[-1].name) != (lang, name):
+            spans[-1] = spans[-1]._replace(span=Span(spans[-1].span.start, word.start))
+            spans.append(LangSpan(Span(word.start, len(text)), lang, name))
     return spans or [LangSpan(Span(0, len(text)), languages[0], languages[0])]
 
 
@@ -186,10 +224,6 @@ def _spoken_as(word: _Word, languages: Sequence[Lang]) -> tuple[Lang | None, str
     for lang in languages:
         if lang == word.kind:
             return lang, lang
-    if not any(map(_is_letter, word.text)):
+    if word.is_shared and word.kind in ("zh", "en"):
         return languages[0], languages[0]
     return None, word.kind
-
-
-def _is_letter(char: str) -> bool:
-    return is_latin(char) or is_han(char) or is_kana(char) or is_hangul(char) or char.isalpha()

@@ -1,0 +1,232 @@
+"""What a run of punctuation means, given what stands before it and the little of what follows that has arrived.
+
+Pure decisions on a :class:`Run`; :mod:`yuliu.text.sentences` reads the text and keeps the run.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from yuliu.text.abbreviations import CLOCKS, CLOSING, INNER, NUMBERED, STARTERS, TITLES
+from yuliu.text.scripts import is_latin, is_wide
+from yuliu.types import Boundary
+
+CLOSERS = frozenset("”’」』）】》〉〕］｝〗〙»)]}")
+OPENERS = frozenset("“‘「『（【《〈〔［｛〖〘«([{")
+
+_MIN_WRAPPED = 50
+"""A line at least this long that goes on in lower case was wrapped by an editor, not ended by its writer."""
+_MIN_WORD = 4
+"""A shorter unknown word before a full stop and a small letter is taken for an abbreviation."""
+
+
+class Mark(Enum):
+    """What opened a run, or last changed its meaning."""
+
+    STOP = auto()
+    """A full-width stop: certain, only closers may follow."""
+    ASK = auto()
+    """``!`` and ``?``."""
+    DOT = auto()
+    """One ``.``."""
+    ELLIPSIS = auto()
+    CLAUSE = auto()
+    """A full-width comma, colon or semicolon."""
+    LIST = auto()
+    """``、`` and ``~``: part things that are told in one breath."""
+    COMMA = auto()
+    """``, ; :``."""
+    DASH = auto()
+    HYPHEN = auto()
+    """``-`` or ``–`` after a space."""
+    LINE = auto()
+    """The end of a line that has no mark of its own."""
+
+
+MARKS = {
+    **dict.fromkeys("。！？｡‼⁇⁈⁉।؟۔", Mark.STOP),
+    **dict.fromkeys("!?", Mark.ASK),
+    **dict.fromkeys(".．", Mark.DOT),
+    **dict.fromkeys("…⋯", Mark.ELLIPSIS),
+    **dict.fromkeys("，；：", Mark.CLAUSE),
+    **dict.fromkeys("、､~～〜", Mark.LIST),
+    **dict.fromkeys(",;:", Mark.COMMA),
+    **dict.fromkeys("—―⸺", Mark.DASH),
+}
+ENDS_SENTENCE = frozenset({Mark.STOP, Mark.ASK, Mark.DOT, Mark.ELLIPSIS})
+WEAK = frozenset({Mark.LIST, Mark.HYPHEN})
+
+
+class Undecided(Enum):
+    """What a run is waiting for, or that it is no break at all."""
+
+    WAIT = auto()
+    """The next character."""
+    WORD = auto()
+    """The whole next word."""
+    NO = auto()
+    """It is no break."""
+
+
+Verdict = Undecided | Boundary
+"""A boundary if the run ends something."""
+
+
+@dataclass(slots=True)
+class Run:
+    """Marks and closers whose meaning is not yet decided."""
+
+    mark: Mark
+    end: int
+    """Characters read up to the end of the run: where the break would be."""
+    before: str
+    """The character before the run, or ''."""
+    word: str
+    """The word before the run."""
+    is_marker: bool
+    """Whether a full stop here would belong to a list marker: ``1.``, ``A.``."""
+    is_lower: bool
+    """Whether the sentence began with a small letter: its writer uses no capitals."""
+    line_length: int
+    quoted: bool = False
+    """Whether a closer followed the mark."""
+    gap: int = 0
+    """White space after the run: 0 none, 1 in the line, 2 the line ended, 3 a line was left empty."""
+    next_word: str | None = None
+    """The word after the run as far as it has arrived, once it is waited for."""
+
+    @property
+    def key(self) -> str:
+        """The word as the lists of abbreviations spell it: ``9p`` and ``.m`` give ``p.m``."""
+        return self.word.lower().lstrip("0123456789#-\"'(")
+
+    @property
+    def is_list_marker(self) -> bool:
+        """Whether the run is the full stop of a list marker."""
+        return self.is_marker and self.mark is Mark.DOT and not self.quoted
+
+    def take(self, mark: Mark) -> None:
+        """Absorb a further mark: ``?`` and ``!`` stay what they are, ``.`` and ``.`` make an ellipsis."""
+        if self.mark is Mark.DOT and mark is Mark.DOT:
+            self.mark = Mark.ELLIPSIS
+            return
+        keeps = mark is Mark.DOT or self.mark is Mark.STOP
+        if not (keeps and self.mark in ENDS_SENTENCE and mark in ENDS_SENTENCE):
+            self.mark = mark
+
+
+def judge_gap(run: Run) -> Verdict:
+    """What the white space that has come after a run decides."""
+    if run.gap == 3:
+        return Boundary.PARAGRAPH
+    if run.mark in ENDS_SENTENCE:
+        return _judge_stop_gap(run)
+    if run.gap == 2 or run.before.isdecimal():
+        return Undecided.WAIT
+    return Boundary.CLAUSE
+
+
+def _judge_stop_gap(run: Run) -> Verdict:
+    if run.gap == 2 and not (run.mark is Mark.DOT and (run.key in TITLES or run.is_list_marker)):
+        return Boundary.PARAGRAPH
+    if run.mark is Mark.STOP or (run.mark is Mark.ASK and not run.quoted):
+        return Boundary.SENTENCE
+    return Undecided.WAIT
+
+
+def judge_next(run: Run, char: str) -> Verdict:
+    """What ``char``, the first after the run that is neither closer nor white space, decides."""
+    if run.gap == 2 and run.mark not in ENDS_SENTENCE:
+        return _judge_line(run, char)
+    return _judge_spaced(run, char) if run.gap else _judge_joined(run, char)
+
+
+def _judge_line(run: Run, char: str) -> Verdict:
+    wrapped = run.line_length >= _MIN_WRAPPED and _is_small(char)
+    if not wrapped:
+        return Boundary.SENTENCE
+    return Undecided.NO if run.mark in (Mark.LINE, Mark.HYPHEN) else Boundary.CLAUSE
+
+
+def _judge_spaced(run: Run, char: str) -> Verdict:
+    """``run``, a space, ``char``."""
+    if run.mark is Mark.STOP:
+        return Boundary.SENTENCE
+    if run.mark in (Mark.ASK, Mark.ELLIPSIS):
+        return Boundary.CLAUSE if _is_small(char) and not run.is_lower else Boundary.SENTENCE
+    if run.mark is Mark.DOT:
+        return _judge_dot_spaced(run, char)
+    return Undecided.NO if char.isdecimal() else Boundary.CLAUSE
+
+
+def _judge_dot_spaced(run: Run, char: str) -> Verdict:
+    key = run.key
+    if run.is_list_marker or key in TITLES or key in INNER or (key in NUMBERED and char.isdecimal()):
+        return Undecided.NO
+    if _may_close(run):
+        if char.isupper():
+            return Undecided.WORD
+        return Undecided.NO if char.islower() or char.isdecimal() else Boundary.SENTENCE
+    if _is_small(char) and not run.is_lower and (run.quoted or (len(key) < _MIN_WORD and not run.before.isdecimal())):
+        return Boundary.CLAUSE
+    return Boundary.SENTENCE
+
+
+def _judge_joined(run: Run, char: str) -> Verdict:
+    """``char`` follows ``run`` without a space."""
+    wide = is_wide(char) or char in OPENERS
+    after_wide = is_wide(run.before) and not char.isdecimal()
+    match run.mark:
+        case Mark.STOP:
+            return Boundary.SENTENCE
+        case Mark.CLAUSE | Mark.LIST | Mark.DASH:
+            return Undecided.NO if run.before.isdecimal() and char.isdecimal() else Boundary.CLAUSE
+        case Mark.ELLIPSIS:
+            return Boundary.SENTENCE if wide else Boundary.CLAUSE
+        case Mark.COMMA:
+            return Boundary.CLAUSE if wide or after_wide else Undecided.NO
+        case Mark.ASK:
+            sure = wide or after_wide or (char.isupper() and run.word.isalpha())
+            return Boundary.SENTENCE if sure else Undecided.NO
+        case Mark.DOT:
+            return _judge_dot_joined(run, sure=wide or after_wide or run.quoted)
+        case _:
+            return Undecided.NO
+
+
+def _judge_dot_joined(run: Run, *, sure: bool) -> Verdict:
+    if not sure or run.is_list_marker or run.key in TITLES or run.key in INNER:
+        return Undecided.NO
+    return Boundary.SENTENCE
+
+
+def judge_word(run: Run, char: str) -> Verdict:
+    """What the whole next word, ended by ``char``, decides: does it open a sentence or go on with the name?"""
+    if char == ".":
+        return Undecided.NO  # one more initial or abbreviation
+    word = (run.next_word or "").lower().replace("’", "'")
+    opens = word not in CLOCKS if run.key in ("a.m", "p.m", "etc") else word in STARTERS
+    return Boundary.SENTENCE if opens else Undecided.NO
+
+
+def tail_boundary(run: Run | None) -> Boundary:
+    """What a text that ends here ends in; ``run`` is what was undecided."""
+    if run is None or run.next_word is not None or run.is_list_marker:
+        return Boundary.NONE
+    if run.mark in ENDS_SENTENCE:
+        return Boundary.PARAGRAPH if run.gap > 1 else Boundary.SENTENCE
+    return Boundary.SENTENCE if run.mark is Mark.LINE else Boundary.CLAUSE
+
+
+def _is_small(char: str) -> bool:
+    return char.islower() and is_latin(char)
+
+
+def _may_close(run: Run) -> bool:
+    """Whether the word is an abbreviation that may also end a sentence: initials, ``U.S``, ``p.m``, ``Inc``."""
+    key = run.key
+    if key in CLOSING:
+        return True
+    is_lone_after_digits = len(key) == 1 and len(run.word) > 1  # "room 5B."
+    return not is_lone_after_digits and all(len(letter) == 1 and is_latin(letter) for letter in key.split("."))
