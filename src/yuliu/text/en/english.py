@@ -1,0 +1,119 @@
+"""The English front end: spoken form, words, pronunciation, each with its place in the text."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from importlib import resources
+from typing import TYPE_CHECKING
+
+from yuliu.text.en.fold import Folded, fold
+from yuliu.text.en.pronounce import Pronouncer, Spoken
+from yuliu.text.en.spoken_form import Part, spoken_parts
+from yuliu.text.reading import Piece, Reading, Unit
+from yuliu.types import Skipped, Span
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+class English:
+    """Reads English text; implements :class:`yuliu.text.reading.FrontEnd`.
+
+    Making one loads the lexicons (about half a second of CPU). Reading is pure and may be shared between threads, as
+    far as ``oov`` may.
+
+    Args:
+        oov: Reads a word that no lexicon has, in misaki's alphabet. Without it such words are spelled.
+    """
+
+    def __init__(self, oov: Callable[[str], str | None] | None = None) -> None:
+        self._pronouncer = Pronouncer(oov)
+        self._alphabet = _alphabet()
+
+    def read(self, text: str) -> Reading:
+        """The spoken form of ``text`` and its words with phonemes, one symbol of misaki's alphabet per item.
+
+        The phonemes and ``after`` of all units, joined, are what the voice is given. A mark before the first word
+        stands at the head of its phonemes. Never raises on any text.
+        """
+        folded = fold(text)
+        parts = spoken_parts(folded.text)
+        tokens = self._pronouncer.tokens(parts)
+        spoken = self._pronouncer.pronounce(tokens) if tokens else []
+        units = tuple(self._units(spoken, folded))
+        return Reading(tuple(_pieces(parts, folded, len(text))), units, tuple(_skipped(text, units)))
+
+    def _units(self, spoken: Sequence[Spoken], folded: Folded) -> Iterator[Unit]:
+        head = ""
+        pending: Spoken | None = None
+        after = ""
+        for word in spoken:
+            phonemes = "".join(char for char in word.phonemes if char in self._alphabet)
+            if word.mark or not phonemes:
+                mark = _squeeze(after, phonemes) if pending else phonemes
+                if pending:
+                    after = mark + (" " if word.space and not mark.endswith(" ") else "")
+                else:
+                    head += phonemes
+                continue
+            if pending is not None:
+                yield self._unit(pending, folded, head, after)
+                head = ""
+            pending, after = word, " " if word.space else ""
+        if pending is not None:
+            yield self._unit(pending, folded, head, after.rstrip())
+
+    def _unit(self, word: Spoken, folded: Folded, head: str, after: str) -> Unit:
+        span = Span(folded.starts[word.start], folded.ends[max(word.start, word.end - 1)])
+        symbols = tuple(char for char in head + word.phonemes if char in self._alphabet)
+        return Unit(span, word.text, symbols, after)
+
+
+def _squeeze(after: str, mark: str) -> str:
+    """``mark`` behind what already stands after a word; a space before closing punctuation is dropped."""
+    if mark and mark[0] in ",.!?;:…":
+        after = after.rstrip()
+    return after + mark
+
+
+def _pieces(parts: Sequence[Part], folded: Folded, length: int) -> Iterator[Piece]:
+    start = 0
+    for index, part in enumerate(parts):
+        last = index == len(parts) - 1
+        end = length if last else max(start, folded.starts[parts[index + 1].start])
+        yield Piece(Span(start, end), part.spoken)
+        start = end
+    if not parts and length:
+        yield Piece(Span(0, length), "")
+
+
+def _skipped(text: str, units: Sequence[Unit]) -> Iterator[Skipped]:
+    """Characters that no unit speaks for and that are more than space or punctuation, in runs of one rule."""
+    covered = 0
+    start, rule = 0, ""
+    spans = iter([*(unit.source for unit in units), Span(len(text), len(text))])
+    for span in spans:
+        for place in range(covered, max(covered, span.start)):
+            found = _skip_rule(text[place])
+            if found != rule:
+                if rule:
+                    yield Skipped(Span(start, place), rule)
+                start, rule = place, found
+        if rule and span.start > covered:
+            yield Skipped(Span(start, span.start), rule)
+        rule = ""
+        covered = max(covered, span.end)
+
+
+def _skip_rule(char: str) -> str:
+    """The rule that leaves a character out; empty for space and punctuation, which need none."""
+    category = unicodedata.category(char)
+    if char.isspace() or category[0] in "PZ":
+        return ""
+    return "language_not_spoken" if category[0] in "LMN" else "symbol"
+
+
+def _alphabet() -> frozenset[str]:
+    vocabulary = resources.files("hibari").joinpath("assets", "vocab.json").read_text(encoding="utf-8")
+    return frozenset(json.loads(vocabulary))

@@ -1,0 +1,75 @@
+"""Ordered rewriting rules over a text, and the pieces that they cut it into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+Read = Callable[[re.Match[str]], str | None]
+"""Says a match in words; None if it is not what it looked like. An empty string leaves it out."""
+
+_WORD_BEFORE = re.compile(r"([A-Za-z][A-Za-z.']*)[ \"'(:#=]*\Z")
+_WORD_AFTER = re.compile(r"[ -]?([A-Za-z]+)")
+_WINDOW = 32
+"""Characters before a match in which the word before is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A shape and how it is said. Patterns must not be able to scan far and fail: bound their repeats, or start them
+    where a run starts, so that any text is read in linear time."""
+
+    name: str
+    pattern: re.Pattern[str]
+    read: Read
+
+
+@dataclass(frozen=True, slots=True)
+class Rewriting:
+    """Characters ``start`` to ``end`` of the scanned text are said as ``spoken``."""
+
+    start: int
+    end: int
+    spoken: str
+
+
+def rewritings(text: str, rules: Sequence[Rule]) -> Iterator[Rewriting]:
+    """The rewritings of ``text``, left to right, without overlap: the leftmost match wins, of those that start
+    together the rule that comes first and does not decline."""
+    found = [rule.pattern.search(text) for rule in rules]
+    position = 0
+    while True:
+        best = -1
+        for index, match in enumerate(found):
+            if match is not None and match.start() < position:
+                match = found[index] = rules[index].pattern.search(text, position)
+            if match is not None and (best < 0 or match.start() < _start(found[best])):
+                best = index
+        if best < 0:
+            return
+        match = found[best]
+        assert match is not None  # noqa: S101 - for the type checker; best is only set where there is a match
+        spoken = rules[best].read(match)
+        if spoken is None or match.end() == match.start():
+            found[best] = rules[best].pattern.search(text, match.start() + 1)
+            continue
+        yield Rewriting(match.start(), match.end(), spoken)
+        position = match.end()
+
+
+def _start(match: re.Match[str] | None) -> int:
+    return match.start() if match else -1
+
+
+def word_before(match: re.Match[str]) -> str:
+    """The word before the match, in lower case without a final dot; empty if a number or nothing comes before."""
+    start = match.start()
+    found = _WORD_BEFORE.search(match.string, max(0, start - _WINDOW), start)
+    return found.group(1).lower().rstrip(".") if found else ""
+
+
+def word_after(match: re.Match[str]) -> str:
+    """The word right after the match (a space or hyphen between), as written; empty if there is none."""
+    found = _WORD_AFTER.match(match.string, match.end())
+    return found.group(1) if found else ""

@@ -1,0 +1,229 @@
+"""Dates, times, decades and weekdays."""
+
+from __future__ import annotations
+
+import re
+
+from yuliu.text.en.number_words import cardinal, decade, ordinal, two_digit_year, year
+from yuliu.text.en.rule import Rule, word_after, word_before
+from yuliu.text.en.tables import listing
+
+_MONTHS = listing(
+    "January February March April May June July August September October November December"
+)  # fmt: skip
+_DAYS = listing("Monday Tuesday Wednesday Thursday Friday Saturday Sunday")
+_MONTH = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
+    r"|Nov(?:ember)?|Dec(?:ember)?|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
+    r"|january|february|april|june|july|august|september|october|november|december)"
+)
+_SHORT_MONTH = r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
+_DAY = r"(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
+_DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+_YEAR = r"(?:,? (?P<year>[12]\d{3})(?![\d,.:%/-]\d|\d|[a-z%]))?"
+_ZONE = r"(?:Z|[+-]\d\d:?\d\d)?"
+_MERIDIEM = r"(?: ?(?P<half>[AaPp])(?:m|M|\.[Mm]\.?)(?![A-Za-z]))"
+_DECADE_BEFORE = frozenset(listing("the his her their my your our its early mid late to and or in mid- of"))
+
+
+def month_name(text: str) -> str:
+    """The full name of a month given in any of its short forms."""
+    return next(name for name in _MONTHS if name[:3].lower() == text[:3].lower())
+
+
+def _day(text: str) -> str:
+    return ordinal(int(re.sub(r"\D", "", text)))
+
+
+def date_words(year_value: int | None, month: int, day: int) -> str | None:
+    """ "March fifteenth twenty twenty four"; None if there is no such day."""
+    if not (1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    words = f"{_MONTHS[month - 1]} {ordinal(day)}"
+    return words if year_value is None else f"{words}, {year(year_value)}"
+
+
+def _iso(match: re.Match[str]) -> str | None:
+    words = date_words(int(match["y"]), int(match["m"]), int(match["d"]))
+    if words and match["hour"]:
+        clock = clock_words(int(match["hour"]), int(match["minute"]), half=None, second=match["second"])
+        return clock and f"{words}, at {clock}"
+    return words
+
+
+def _full_year(text: str) -> int:
+    value = int(text)
+    if len(text) == 4:
+        return value
+    return value + (1900 if value > 40 else 2000)
+
+
+def _slashed(match: re.Match[str]) -> str | None:
+    first, second, last = int(match["a"]), int(match["b"]), match["y"]
+    european = first > 12 or match["sep"] == "."
+    month, day = (second, first) if european else (first, second)
+    return date_words(_full_year(last), month, day)
+
+
+def _month_day(match: re.Match[str]) -> str | None:
+    month = match["month"]
+    if month in ("May", "MAY", "Mar", "March") and re.match(
+        r" (?:percent|people|%|times)", match.string[match.end() :]
+    ):
+        return None
+    words = f"{month_name(month)} {_day(match['day'])}"
+    if match["last"]:
+        words += f" to {_day(match['last'])}"
+    return words + (f", {year(int(match['year']))}" if match["year"] else "")
+
+
+def _day_month(match: re.Match[str]) -> str | None:
+    the = match["the"] or ("" if word_before(match) == "the" else "the ")
+    last = f"to the {_day(match['last'])} " if match["last"] else ""
+    words = f"{the}{_day(match['day'])} {last}of {month_name(match['month'])}"
+    return words + (f", {year(int(match['year']))}" if match["year"] else "")
+
+
+def _short_month(match: re.Match[str]) -> str:
+    return month_name(match["month"]) + ("." if _ends_sentence(match) else "")
+
+
+def _ends_sentence(match: re.Match[str]) -> bool:
+    return match.group().endswith(".") and not match.string[match.end() :].strip(" \"'”)")
+
+
+def _weekday(match: re.Match[str]) -> str:
+    return next(name for name in _DAYS if name.startswith(match["weekday"][:3]))
+
+
+def _weekdays(match: re.Match[str]) -> str:
+    first, last = (next(name for name in _DAYS if name.startswith(match[part][:3])) for part in ("first", "last"))
+    return f"{first} to {last}"
+
+
+def clock_words(hour: int, minute: int, *, half: str | None, second: str | None) -> str | None:
+    """A time of day; ``half`` is "a", "p" or None, ``second`` digits or None."""
+    if hour > 24 or minute > 59:
+        return None
+    words = cardinal(hour)
+    if minute:
+        words += f" {'oh ' if minute < 10 else ''}{cardinal(minute)}"
+    elif second is None and half is None:
+        words = "midnight" if hour == 0 else words + (" o'clock" if hour <= 12 else " hundred")
+    if second is not None:
+        words += f" and {cardinal(int(second))} second{'' if int(second) == 1 else 's'}"
+    return words + (f" {half.upper()}M" if half else "")
+
+
+def _half(match: re.Match[str]) -> str | None:
+    return match["half"] and match["half"].lower()
+
+
+def _clock(match: re.Match[str]) -> str | None:
+    words = clock_words(int(match["hour"]), int(match["minute"]), half=_half(match), second=match["second"])
+    if words and words.endswith(" o'clock") and word_after(match) in ("o", "AM", "PM"):
+        return words.removesuffix(" o'clock")
+    return words and words + ("." if match["half"] and _ends_sentence(match) else "")
+
+
+def _hour(match: re.Match[str]) -> str | None:
+    hour = int(match["hour"])
+    if hour > 24:
+        return None
+    return f"{cardinal(hour)} {match['half'].upper()}M" + ("." if _ends_sentence(match) else "")
+
+
+def _hours(match: re.Match[str]) -> str | None:
+    first, last = int(match["first"]), int(match["last"])
+    if first > 12 or last > 12:
+        return None
+    return f"{cardinal(first)} to {cardinal(last)} {match['half'].upper()}M" + ("." if _ends_sentence(match) else "")
+
+
+def _clock_to(match: re.Match[str]) -> str:
+    return "to"
+
+
+def _decade(match: re.Match[str]) -> str | None:
+    value = int(match["decade"])
+    short = len(match["decade"]) == 2
+    sure = match["mark"] or "'" in match.group() or not short
+    if not sure and word_before(match) not in _DECADE_BEFORE:
+        return None
+    return decade(value)
+
+
+def _short_year(match: re.Match[str]) -> str:
+    return two_digit_year(match["year"])
+
+
+def _month_slash_day(match: re.Match[str]) -> str | None:
+    before = word_before(match)
+    if before not in _DATE_BEFORE and not any(name.lower().startswith(before[:3]) and before for name in _DAYS):
+        return None
+    return date_words(None, int(match["m"]), int(match["d"]))
+
+
+_DATE_BEFORE = frozenset(listing("on since until till due dated"))
+
+RULES = (
+    Rule(
+        "date_iso",
+        re.compile(
+            r"(?<![\w.-])(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})"
+            rf"(?:[T ](?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d)(?:\.\d{{1,6}})?)?{_ZONE})?(?![\w-]|\.\d)"
+        ),
+        _iso,
+    ),
+    Rule(
+        "date_slashed",
+        re.compile(
+            r"(?<![\w./-])(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)"
+        ),
+        _slashed,
+    ),
+    Rule(
+        "month_day",
+        re.compile(
+            rf"\b(?P<month>{_MONTH})\.? (?P<day>{_DAY_NUMBER})(?: ?[-–—] ?(?P<last>{_DAY_NUMBER}))?"
+            r"(?![\d:%]|[.,/]\d|[A-Za-z-])" + _YEAR
+        ),
+        _month_day,
+    ),
+    Rule(
+        "day_month",
+        re.compile(
+            rf"(?<![\w.,:/$-])(?P<the>[Tt]he )?(?P<day>{_DAY_NUMBER})(?: ?[-–—] ?(?P<last>{_DAY_NUMBER}))? (?:of )?"
+            rf"(?P<month>{_MONTH})\b(?:\.(?= [a-z\d]))?" + _YEAR
+        ),
+        _day_month,
+    ),
+    Rule("month_slash_day", re.compile(r"(?<![\w./-])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\w/]|[.]\d)"), _month_slash_day),
+    Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b))"), _short_month),
+    Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
+    Rule("weekday", re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|\d)))"), _weekday),
+    Rule(
+        "clock",
+        re.compile(
+            rf"(?<![\w.:/$])(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?![\d:]|\.\d){_MERIDIEM}?"
+        ),
+        _clock,
+    ),
+    Rule(
+        "hours",
+        re.compile(rf"(?<![\w.:/$-])(?P<first>\d{{1,2}}) ?[-–] ?(?P<last>\d{{1,2}}){_MERIDIEM}"),
+        _hours,
+    ),
+    Rule("hour", re.compile(rf"(?<![\w.:/$])(?P<hour>\d{{1,2}}){_MERIDIEM}"), _hour),
+    Rule(
+        "clock_to",
+        re.compile(r"(?:(?<=:\d\d)|(?<=\d[AaPp][Mm])|(?<= [AaPp][Mm])|(?<=[ap]\.m\.)) ?[-–—] ?(?=\d)"),
+        _clock_to,
+    ),
+    Rule(
+        "decade",
+        re.compile(r"(?<![\w.,$-])(?P<mark>')?(?P<decade>(?:1[0-9]|20)\d0|(?<=')[1-9]0|[2-9]0)'?s(?!\w)"),
+        _decade,
+    ),
+    Rule("short_year", re.compile(r"(?<!\w)'(?P<year>\d\d)(?![\w']|[.,:]\d)"), _short_year),
+)

@@ -1,0 +1,157 @@
+"""Measures, percentages, and the counting letters behind a number (3x, 5k, 4G)."""
+
+from __future__ import annotations
+
+import re
+
+from yuliu.text.en.measures import PER, UNITS, plural_of
+from yuliu.text.en.number_words import number, ordinal, pairs
+from yuliu.text.en.rule import Rule, word_after, word_before
+from yuliu.text.en.rules.money import NUMBER, SCALES
+from yuliu.text.en.tables import any_of, listing
+
+_TIGHT_ONLY = frozenset(listing("in pt t mo us b lx mil g s"))
+"""Also words or letters: units only right behind the number ("5in", never "5 in"), except as below."""
+_CAPITALS = frozenset(listing("V W B J"))
+_PLACES = frozenset(
+    listing("room section apartment apt gate flat seat level grade step figure type chapter part unit block platform")
+)
+"""Words whose numbers may have a letter behind them that is no unit."""
+_PER_TAIL = rf"(?:/(?P<per>{any_of(PER)})(?![\w^]))?"
+_SIGN = r"(?P<sign>(?<![\w)])[-+±])?"
+_RANGE = rf"(?:(?P<first>{NUMBER})(?:%|°[CF]?)? ?(?P<dash>[-–—~]|to|x|×) ?)?"
+_LINES = frozenset(listing("240 360 480 576 720 1080 1440 2160 4320"))
+"""Heights of pictures, said in pairs before p or i."""
+
+
+def sign_words(sign: str | None) -> str:
+    """The word for a sign before a number, with its space; empty without a sign."""
+    return {"-": "minus ", "+": "plus ", "±": "plus or minus "}.get(sign or "", "")
+
+
+def _first_words(match: re.Match[str]) -> str:
+    """The first of two numbers, and what joins them to the second."""
+    if not match["first"]:
+        return ""
+    return number(match["first"]) + (" by " if match["dash"] in ("x", "×") else " to ")
+
+
+def _measure(match: re.Match[str]) -> str | None:
+    unit = match["unit"]
+    if not _plausible(match):
+        return None
+    name = UNITS[unit]
+    if match["power"]:
+        name = {"2": "square ", "3": "cubic "}[match["power"]] + name
+    one = match["amount"] == "1" and not match["first"]
+    describes = (match["gap"] == "-" and word_after(match)) or match.string[match.end() : match.end() + 1] == "-"
+    words = name if one or describes else plural_of(name)
+    per = f" per {PER[match['per']]}" if match["per"] else ""
+    stop = "." if unit.endswith(".") and not match.string[match.end() :][:4].strip(" \"'”)") else ""
+    return f"{sign_words(match['sign'])}{_first_words(match)}{number(match['amount'])} {words}{per}{stop}"
+
+
+def _plausible(match: re.Match[str]) -> bool:
+    unit, gap, per = match["unit"], match["gap"] == " ", match["per"]
+    if len(unit) > 2 or per or match["power"]:
+        return True
+    if word_before(match) in _PLACES or unit == "B":
+        return False
+    if gap and unit in _CAPITALS:
+        return not word_after(match)[:1].isupper()
+    if gap and unit in ("g", "s"):
+        return unit == "g" or "." in match["amount"] or not word_after(match)
+    if unit == "s":
+        return "." in match["amount"] or len(match["amount"]) <= 3
+    return not (gap and unit in _TIGHT_ONLY)
+
+
+def _percent(match: re.Match[str]) -> str:
+    mark = {"%": "percent", "‰": "per mille", "‱": "per ten thousand"}[match["mark"]]
+    return f"{sign_words(match['sign'])}{_first_words(match)}{number(match['amount'])} {mark}"
+
+
+def _degrees_range(match: re.Match[str]) -> str:
+    scale = {"C": "degrees Celsius", "F": "degrees Fahrenheit"}.get(match["scale"] or "", "degrees")
+    first = sign_words(match["sign"]) + number(match["first"])
+    return f"{first} to {sign_words(match['minus'])}{number(match['amount'])} {scale}"
+
+
+def _feet_inches(match: re.Match[str]) -> str:
+    words = f"{number(match['feet'])} {'foot' if match['feet'] == '1' else 'feet'}"
+    inches = match["inches"]
+    return f"{words} {number(inches)} inch{'' if inches == '1' else 'es'}" if inches else words
+
+
+def _inches(match: re.Match[str]) -> str:
+    amount = match["amount"]
+    return f"{number(amount)} inch{'' if amount == '1' or word_after(match) else 'es'}"
+
+
+def _letter(match: re.Match[str]) -> str | None:
+    letter, run = match["letter"], match["amount"]
+    if letter in "xX×":
+        return f"{number(run)} times"
+    if letter in "pi":
+        return f"{pairs(run)} {letter.upper()}" if run in _LINES else None
+    if letter in "kK" and (
+        word_after(match) in ("run", "race", "walk", "video", "TV", "resolution", "display", "monitor")
+    ):
+        return f"{number(run)} K"
+    if letter == "K" and run in ("2", "4", "8"):
+        return f"{number(run)} K"
+    if letter in SCALES:
+        return f"{number(run)} {SCALES[letter]}"
+    return f"{number(run)} {letter}" if len(run) <= 3 else None
+
+
+def _ordinal(match: re.Match[str]) -> str:
+    return ordinal(int(match["amount"].replace(",", "")))
+
+
+def _dimensions(match: re.Match[str]) -> str:
+    parts = re.split(r" ?[x×] ?", match.group())
+    wide = all(len(part) in (3, 4) and part.isdigit() for part in parts)
+    return " by ".join(pairs(part) if wide else number(part) for part in parts)
+
+
+RULES = (
+    Rule(
+        "ordinal",
+        re.compile(r"(?<![\w.,$-])(?P<amount>\d{1,3}(?:,\d{3}){1,4}|\d{1,15}) ?(?:st|nd|rd|th|ST|ND|RD|TH)(?!\w)"),
+        _ordinal,
+    ),
+    Rule("percent", re.compile(rf"(?<![\w.,$]){_SIGN}{_RANGE}(?P<amount>{NUMBER})[ -]?(?P<mark>[%‰‱])"), _percent),
+    Rule(
+        "degrees",
+        re.compile(
+            rf"(?<![\w.,$]){_SIGN}(?P<first>{NUMBER})°?[CF]? ?(?:[-–—~]|to) ?"
+            rf"(?P<minus>-)?(?P<amount>{NUMBER}) ?° ?(?P<scale>[CF])?(?!\w)"
+        ),
+        _degrees_range,
+    ),
+    Rule(
+        "measure",
+        re.compile(
+            rf"(?<![\w.,$/^]){_SIGN}{_RANGE}(?P<amount>{NUMBER})(?P<gap>[ -]?)(?P<unit>{any_of(UNITS)})"
+            rf"(?:\^?(?P<power>[23])(?!\d))?{_PER_TAIL}(?![\w'^]|/\w|-\d)"
+        ),
+        _measure,
+    ),
+    Rule(
+        "feet_inches",
+        re.compile(r"(?<![\w.,'])(?P<feet>\d{1,2})' ?(?:(?P<inches>\d{1,2})(?:\"|'')|(?=[ ,.]|$))"),
+        _feet_inches,
+    ),
+    Rule("inches", re.compile(r"(?<![\w.,\"])(?P<amount>\d{1,3}(?:\.\d{1,2})?)\"(?=[ -][a-z])"), _inches),
+    Rule(
+        "dimensions",
+        re.compile(r"(?<![\w.,$])\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?(?![\w.]\w)){1,3}"),
+        _dimensions,
+    ),
+    Rule(
+        "letter",
+        re.compile(rf"(?<![\w.,$-])(?P<amount>{NUMBER})(?P<letter>[kKmMbBtTxX×GDPpiCF])(?![\w'/+#])"),
+        _letter,
+    ),
+)

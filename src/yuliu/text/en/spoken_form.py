@@ -1,0 +1,59 @@
+"""Cuts a folded text into parts that are said as written and parts that are said otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yuliu.text.en.rule import rewritings
+from yuliu.text.en.rules import ordered
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_RULES = ordered()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Characters ``start`` to ``end`` of the folded text and their spoken form."""
+
+    start: int
+    end: int
+    spoken: str
+    rewritten: bool
+
+
+def spoken_parts(text: str) -> list[Part]:
+    """Parts that tile ``text`` in order."""
+    parts: list[Part] = []
+    position = 0
+    for rewriting in rewritings(text, _RULES):
+        if rewriting.start > position:
+            parts.append(Part(position, rewriting.start, text[position : rewriting.start], rewritten=False))
+        parts.append(Part(rewriting.start, rewriting.end, rewriting.spoken, rewritten=True))
+        position = rewriting.end
+    if position < len(text):
+        parts.append(Part(position, len(text), text[position:], rewritten=False))
+    return list(_spaced(parts))
+
+
+def _spaced(parts: list[Part]) -> Iterator[Part]:
+    """Sets words apart that stood against a symbol or a number ("5km", "a&b")."""
+    before = ""
+    for index, part in enumerate(parts):
+        spoken = part.spoken
+        if part.rewritten:
+            following = parts[index + 1].spoken[:1] if index + 1 < len(parts) else ""
+            if _joins(before, spoken[:1]) or (not spoken and _joins(before, following)):
+                spoken = " " + spoken
+            if spoken.strip() and _joins(spoken[-1:], following):
+                spoken += " "
+        elif not spoken:
+            continue
+        before = spoken[-1:] or before
+        yield Part(part.start, part.end, spoken, part.rewritten)
+
+
+def _joins(left: str, right: str) -> bool:
+    return (left.isalnum() or (left in tuple(".,!?;:)'\"”") and left != "")) and (right.isalnum())
