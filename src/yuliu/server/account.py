@@ -1,0 +1,92 @@
+"""What a speech request came to: one line in the log, never the text."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from typing import TYPE_CHECKING
+
+from yuliu.types import Cancelled, Failed, Finished
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from yuliu.errors import SynthesisFailed
+    from yuliu.types import Chunk, Ending
+    from yuliu.wire.openai import SpeechRequest
+    from yuliu.wire.problems import Problem
+
+_log = logging.getLogger(__name__)
+
+_ENDINGS: Mapping[type[Ending], str] = {Finished: "finished", Failed: "failed", Cancelled: "cancelled"}
+
+
+class Account:
+    """Facts of one speech request, gathered on its way.
+
+    Args:
+        request_id: Told to the client as ``X-Request-Id``.
+    """
+
+    def __init__(self, request_id: str) -> None:
+        self.request_id = request_id
+        self._since_s = time.perf_counter()
+        self._voice = self._format = "-"
+        self._num_characters = self._num_skipped = 0
+        self._audio_s = 0.0
+        self._ttfp_s: float | None = None
+        self._status = 0
+        self._ending = "aborted"
+
+    def accepted(self, request: SpeechRequest, voice: str) -> None:
+        """The request arrived whole and can be served; the time to the first packet counts from here."""
+        self._since_s = time.perf_counter()
+        self._voice, self._format = voice, request.response_format
+        self._num_characters = len(request.input)
+
+    def refused(self, problem: Problem) -> None:
+        """Nothing was sent but a problem."""
+        self._status, self._ending = problem.status, problem.code
+
+    def sending(self, chunk: Chunk) -> None:
+        """A chunk is about to be sent."""
+        if self._ttfp_s is None:
+            self._ttfp_s = time.perf_counter() - self._since_s
+            self._status = 200
+        self._audio_s += len(chunk.samples) / chunk.sample_rate
+
+    def ended(self, ending: Ending | None, failure: SynthesisFailed | None) -> None:
+        """The stream is over."""
+        if ending is not None:
+            self._ending = _ENDINGS[type(ending)]
+            self._num_skipped = sum(skip.source.end - skip.source.start for skip in ending.coverage.skipped)
+        if failure is not None:
+            _log.error("synthesis_failed id=%s %s", self.request_id, _origin(failure))
+
+    def client_gone(self) -> None:
+        """The client went away before its request was whole."""
+        self._ending = "cancelled"
+
+    def close(self) -> None:
+        """Write the line. ``status=0`` means that nothing was sent."""
+        _log.info(
+            "speech id=%s voice=%s format=%s characters=%d skipped=%d audio_s=%.3f ttfp_ms=%s status=%d ending=%s",
+            self.request_id,
+            self._voice,
+            self._format,
+            self._num_characters,
+            self._num_skipped,
+            self._audio_s,
+            "-" if self._ttfp_s is None else f"{1000 * self._ttfp_s:.1f}",
+            self._status,
+            self._ending,
+        )
+
+
+def _origin(failure: SynthesisFailed) -> str:
+    """Which error it was and where it was raised, without its message, which might quote the text."""
+    cause = failure.__cause__ or failure
+    frames = traceback.extract_tb(cause.__traceback__)
+    where = f"{frames[-1].filename.rpartition('/')[-1]}:{frames[-1].lineno}" if frames else "unknown"
+    return f"cause={type(cause).__name__} at={where}"

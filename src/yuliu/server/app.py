@@ -1,0 +1,163 @@
+"""The paths, and what surrounds them: the Host check, errors in one envelope, loading and closing of voices."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from yuliu.errors import YuliuError
+from yuliu.server.answers import header, json_answer, problem_answer
+from yuliu.server.limits import Limits
+from yuliu.server.loading import Loading
+from yuliu.server.speech import Speech
+from yuliu.wire.openai import model_body, models_body, voices_body
+from yuliu.wire.problems import UNEXPECTED, Problem, host_unknown, method_unknown, path_unknown, problem_of
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from yuliu.speaker import Speaker
+
+
+def create_app(
+    load: Callable[[], Speaker], *, limits: Limits | None = None, hosts: Collection[str] | None = ()
+) -> Starlette:
+    """The ASGI application.
+
+    Args:
+        load: Makes a speaker, loaded and warm; called once, on a thread, while the port is open already. The
+            application closes it.
+        limits: What is taken at once.
+        hosts: Names that a request's Host header may give beside loopback ones; None allows all.
+    """
+    limits = limits or Limits()
+    loading = Loading(load)
+    answers = _Answers(loading)
+    routes = [
+        Route("/v1/audio/speech", Speech(loading, limits), methods=["POST"]),
+        Route("/v1/audio/voices", answers.voices),
+        Route("/v1/models", answers.models),
+        Route("/v1/models/{name}", answers.model),
+        Route("/health", answers.health),
+        Route("/ready", answers.ready),
+    ]
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        loading.start()
+        try:
+            yield
+        finally:
+            await loading.close()
+
+    app = Starlette(
+        routes=routes,
+        middleware=[] if hosts is None else [Middleware(HostCheck, hosts=frozenset(hosts))],
+        exception_handlers={HTTPException: _refuse_path, YuliuError: _refuse, Exception: _refuse_unexpected},
+        lifespan=lifespan,
+    )
+    app.router.redirect_slashes = False  # it would send callers to whatever the Host header says
+    return app
+
+
+class HostCheck:
+    """Turns requests away whose Host header is not known.
+
+    A web page can make a name of its own point to this machine (DNS rebinding) and would then be let in by the
+    browser's same-origin rule; but it cannot make the browser send another Host header than that name.
+    """
+
+    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+        self._app = app
+        self._hosts = hosts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or answer 421."""
+        if scope["type"] == "http":
+            host = _host_name(header(scope, b"host"))
+            if not (host in self._hosts or _is_loopback(host)):
+                await problem_answer(scope, host_unknown())(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class _Answers:
+    """The paths that are answered at once."""
+
+    def __init__(self, loading: Loading) -> None:
+        self._loading = loading
+
+    async def health(self, request: Request) -> Response:
+        """200 as long as the process answers."""
+        return json_answer(request.scope, b'{"status":"alive"}')
+
+    async def ready(self, request: Request) -> Response:
+        """200 once the voices are warm."""
+        self._loading.voices()
+        return json_answer(request.scope, b'{"status":"ready"}')
+
+    async def models(self, request: Request) -> Response:
+        """OpenAI's list of models."""
+        return json_answer(request.scope, models_body(self._loading.voices()))
+
+    async def model(self, request: Request) -> Response:
+        """One model of that list."""
+        body = model_body(request.path_params["name"], self._loading.voices())
+        if body is None:
+            return problem_answer(request.scope, Problem(404, "model_not_found", "there is no such model"))
+        return json_answer(request.scope, body)
+
+    async def voices(self, request: Request) -> Response:
+        """The voices, as objects, or as bare names with ``?format=names``."""
+        names_only = request.query_params.get("format") == "names"
+        return json_answer(request.scope, voices_body(self._loading.voices(), names_only=names_only))
+
+
+async def _refuse_path(request: Request, error: Exception) -> Response:
+    """404 and 405, the two that routing raises."""
+    assert isinstance(error, HTTPException)  # noqa: S101 - it is registered for nothing else
+    if error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        answer = problem_answer(request.scope, method_unknown(allowed))
+        answer.headers["Allow"] = allowed
+        return answer
+    paths = [route.path for route in request.app.routes]
+    return problem_answer(request.scope, path_unknown(paths))
+
+
+async def _refuse(request: Request, error: Exception) -> Response:
+    assert isinstance(error, YuliuError)  # noqa: S101 - it is registered for nothing else
+    return problem_answer(request.scope, problem_of(error))
+
+
+async def _refuse_unexpected(request: Request, _: Exception) -> Response:
+    return problem_answer(request.scope, UNEXPECTED)
+
+
+def _host_name(value: bytes | None) -> str:
+    """The name in a Host header, without port and brackets; loopback's if there is none, as HTTP/1.0 allows."""
+    if value is None:
+        return "localhost"
+    text = value.decode("latin-1").lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0]
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost" or host.endswith(".localhost"):
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,154 @@
+"""uvicorn's HTTP/1.1 connection, bounded: in number, in the size of its head, and in the time it may take for what.
+
+uvicorn limits the time between requests only. A client that opens a connection and says nothing, that sends a header
+without end, or that does not read its answer, would hold it for ever.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from yuliu.wire.problems import body_too_large, connections_exhausted, head_too_large, request_too_slow
+
+if TYPE_CHECKING:
+    import asyncio
+
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    from yuliu.server.limits import Limits
+    from yuliu.wire.problems import Problem
+
+BODY_OVERHEAD = 8
+"""A body of chunks of one byte each takes six times its size; what is sent beyond that is not read to its end."""
+
+
+class BoundedConnection(HttpToolsProtocol):
+    """One connection.
+
+    Args:
+        config: uvicorn's, as the other arguments that are not ours.
+        limits: What is taken at once.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        limits: Limits,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._limits = limits
+        self._request_timer: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
+        self._in_head = True
+        self._num_bytes = 0
+        """Received of the request that is not whole yet."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Take the connection, or refuse it if there are too many."""
+        super().connection_made(transport)
+        if len(self.connections) > self._limits.max_connections:
+            self._refuse(connections_exhausted(self._limits.max_connections))
+        else:
+            self._await_request()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop all timers."""
+        self._request_arrived()
+        self.resume_writing()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes, unless the request has grown too long."""
+        if self.transport.is_closing():
+            return
+        idle_since = self.cycle
+        super().data_received(data)
+        if self._request_timer is not None:
+            self._num_bytes += len(data)
+            self._check_size()
+        elif self.cycle is idle_since and not self._answering:
+            self._await_request()  # blank lines before a request: they end uvicorn's wait for it, so that ours begins
+
+    def on_message_begin(self) -> None:
+        """A request begins: its head is counted, its time runs."""
+        super().on_message_begin()
+        self._in_head = True
+        self._num_bytes = 0
+        self._await_request()
+
+    def on_headers_complete(self) -> None:
+        """The head is there."""
+        self._in_head = False
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The request is there."""
+        self._request_arrived()
+        super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        """The client does not read: it gets ``stall_s`` to go on."""
+        super().pause_writing()
+        self._stall_timer = self.loop.call_later(self._limits.stall_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
+        super().resume_writing()
+
+    @property
+    def _answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _check_size(self) -> None:
+        max_head_bytes, max_body_bytes = self._limits.max_head_bytes, self._limits.speech.max_body_bytes
+        if self._in_head and self._num_bytes > max_head_bytes:
+            self._refuse(head_too_large(max_head_bytes))
+        elif self._num_bytes > max_head_bytes + BODY_OVERHEAD * max_body_bytes:
+            self._refuse(body_too_large(max_body_bytes))
+
+    def _await_request(self) -> None:
+        self._request_arrived()
+        self._request_timer = self.loop.call_later(self._limits.request_s, self._request_missed)
+
+    def _request_arrived(self) -> None:
+        if self._request_timer is not None:
+            self._request_timer.cancel()
+            self._request_timer = None
+
+    def _request_missed(self) -> None:
+        if self.pipeline or (self._in_head and self._answering):
+            self._await_request()  # it is us who do not read on until the request before is answered
+        else:
+            self._refuse(request_too_slow(self._limits.request_s))
+
+    def _refuse(self, problem: Problem) -> None:
+        """Close, with an answer of our own where the application has begun none."""
+        self._request_arrived()
+        if self._in_head and self._answering:
+            self.transport.abort()  # a hostile second request behind one that is being answered
+            return
+        if self._in_head or not self.cycle.response_started:
+            self.transport.write(_whole_response(problem))
+        self.transport.close()
+
+
+def _whole_response(problem: Problem) -> bytes:
+    body = problem.body()
+    headers = (
+        *problem.headers,
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        ("Connection", "close"),
+    )
+    lines = "".join(f"{name}: {value}\r\n" for name, value in headers)
+    return STATUS_LINE[problem.status] + lines.encode("ascii") + b"\r\n" + body

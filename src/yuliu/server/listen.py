@@ -1,0 +1,134 @@
+"""From an address to a running server: the socket, uvicorn, and the log."""
+
+from __future__ import annotations
+
+import functools
+import logging
+import socket
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+
+from yuliu.errors import InvalidRequest
+from yuliu.server.app import create_app
+from yuliu.server.connection import BoundedConnection
+from yuliu.server.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from starlette.types import ASGIApp
+
+    from yuliu.speaker import Speaker
+
+_log = logging.getLogger(__name__)
+
+UNSENT_BYTES = 16_384
+"""Sound that may wait in the kernel for a slow reader, beside 64 kB in the event loop (a third of a second, and 1.4 s
+at 24 kHz). Without it the kernel takes 3 MB, over a minute of sound that is made for nobody if the client leaves."""
+
+LOG_CONFIG: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"lines": {"()": "yuliu.server.log.LineFormatter"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+    "loggers": {
+        "yuliu": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+        "uvicorn": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
+    },
+}
+
+
+def serve(
+    load: Callable[[], Speaker],
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    expose: bool = False,
+    hosts: Sequence[str] = (),
+    limits: Limits | None = None,
+) -> None:
+    """Serve until SIGINT or SIGTERM; then streams under way may go on for ``limits.shutdown_s``.
+
+    Args:
+        load: Makes a speaker, loaded and warm; called once, on a thread.
+        host: Name or address to listen on.
+        port: 0 takes any free one.
+        expose: Whether it may be an address that other machines reach. There are no keys yet: whoever reaches the
+            port may use it.
+        hosts: Names that the Host header may give beside loopback ones; with ``expose`` and no names, all may.
+        limits: What is taken at once.
+
+    Raises:
+        InvalidRequest: The address is not a loopback one and ``expose`` is false.
+        OSError: The address cannot be listened on.
+        YuliuError: The voices could not be loaded; whatever ``load`` raises ends the server.
+    """
+    limits = limits or Limits()
+    listener = listening_socket(host, port, expose=expose, stall_s=limits.stall_s)
+    failures: list[BaseException] = []
+
+    def load_or_stop() -> Speaker:
+        try:
+            return load()
+        except BaseException as error:
+            failures.append(error)
+            server.should_exit = True
+            raise
+
+    app = create_app(load_or_stop, limits=limits, hosts=None if expose and not hosts else hosts)
+    server = make_server(app, limits)
+    _log.info("listening host=%s port=%d", *listener.getsockname()[:2])
+    server.run(sockets=[listener])
+    if failures:
+        raise failures[0]
+
+
+def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
+    """A uvicorn server for sockets from :func:`listening_socket`."""
+    config = uvicorn.Config(
+        app,
+        http=functools.partial(BoundedConnection, limits=limits),  # type: ignore[arg-type] # it is only called
+        ws="none",
+        lifespan="on",
+        log_config=LOG_CONFIG,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_keep_alive=limits.keep_alive_s,
+        timeout_graceful_shutdown=limits.shutdown_s,
+    )
+    return uvicorn.Server(config)
+
+
+def listening_socket(host: str, port: int, *, expose: bool, stall_s: float) -> socket.socket:
+    """An open socket whose connections send at once, buffer little, and are cut when the peer is lost for ``stall_s``.
+
+    Raises:
+        InvalidRequest: The address is not a loopback one and ``expose`` is false.
+        OSError: There is no such address, or it is in use.
+    """
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
+    if not (expose or ip_address(str(address[0]).partition("%")[0]).is_loopback):
+        message = f"{host} is reached from other machines; that has to be asked for, since there are no keys yet"
+        raise InvalidRequest(message, param="host")
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        _configure(listener, stall_s)
+        listener.bind(address)
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _configure(listener: socket.socket, stall_s: float) -> None:
+    """Options that accepted connections inherit (on Linux all of them)."""
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for name, value in (("TCP_NOTSENT_LOWAT", UNSENT_BYTES), ("TCP_USER_TIMEOUT", round(1000 * stall_s))):
+        if (option := getattr(socket, name, None)) is not None:
+            listener.setsockopt(socket.IPPROTO_TCP, option, value)

@@ -1,0 +1,79 @@
+"""Voices on their way: the port is open while a thread loads them."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from yuliu.errors import VoiceNotReady, YuliuError
+from yuliu.wire.openai import VoiceEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from yuliu.speaker import Speaker
+
+_log = logging.getLogger(__name__)
+
+
+class Loading:
+    """A speaker that is there sooner or later.
+
+    Args:
+        load: Makes a speaker, loaded and warm. Called once, on a thread.
+    """
+
+    def __init__(self, load: Callable[[], Speaker]) -> None:
+        self._load = load
+        self._task: asyncio.Task[Speaker] | None = None
+
+    def start(self) -> None:
+        """Begin to load; needs a running loop."""
+        self._task = asyncio.create_task(asyncio.to_thread(self._load))
+        self._task.add_done_callback(_report)
+
+    @property
+    def speaker(self) -> Speaker:
+        """The speaker.
+
+        Raises:
+            VoiceNotReady: It is not there yet, or loading failed for a reason that only the log may tell.
+            YuliuError: Why loading failed.
+        """
+        if self._task is None or not self._task.done():
+            raise VoiceNotReady("voices are being loaded; try again in a moment")
+        error = self._task.exception()
+        if isinstance(error, YuliuError):
+            raise error
+        if error is not None:
+            raise VoiceNotReady("voices could not be loaded; see the server's log") from error
+        return self._task.result()
+
+    def voices(self) -> list[VoiceEntry]:
+        """What is loaded. Raises as :attr:`speaker` does."""
+        speaker = self.speaker
+        return [
+            VoiceEntry(name, speaker.languages(name), speaker.sample_rate, name == speaker.default)
+            for name in speaker.voices
+        ]
+
+    async def close(self) -> None:
+        """Wait until loading is over, and close the speaker."""
+        if self._task is None:
+            return
+        await asyncio.wait([self._task])
+        if self._task.exception() is None:
+            await asyncio.to_thread(self._task.result().close)
+
+
+def _report(task: asyncio.Task[Speaker]) -> None:
+    if task.cancelled():
+        return
+    error = task.exception()
+    if error is None:
+        _log.info("ready voices=%s", ",".join(task.result().voices))
+    elif isinstance(error, YuliuError):
+        _log.error("loading_failed code=%s message=%s", error.code, error.message)
+    else:
+        _log.error("loading_failed", exc_info=error)

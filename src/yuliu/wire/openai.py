@@ -1,0 +1,254 @@
+"""OpenAI's speech API as values: ``POST /v1/audio/speech``, ``GET /v1/models``, and the list of voices.
+
+Source: OpenAI's API reference, "Create speech", as of its Python client 3.57 (``SpeechCreateParams``). Where it is
+silent, ours is stricter or laxer for a reason:
+
+- ``model`` and ``voice`` may be left out, null or empty: the default voice speaks;
+- fields we do not know are ignored (clients of other servers send many), ``instructions`` is checked and unused;
+- a key that stands twice, NaN, and half a surrogate pair are rejected, since two readers would read them differently;
+- ``response_format`` is ``wav`` where not given. OpenAI's default is mp3, which is not served yet.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NoReturn, cast, get_args
+
+from yuliu.audio.wav import wav_header
+from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.types import AudioFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from yuliu.types import Lang
+
+ResponseFormat = Literal["wav", "pcm"]
+FORMATS: tuple[ResponseFormat, ...] = get_args(ResponseFormat)
+"""What is served, of OpenAI's mp3, opus, aac, flac, wav and pcm."""
+MEDIA_TYPES: Mapping[ResponseFormat, str] = {"wav": "audio/wav", "pcm": "audio/pcm"}
+MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15", "yuliu")
+"""Model names that stand for whatever is loaded."""
+ALIASES = frozenset(
+    "alloy ash ballad coral echo fable nova onyx sage shimmer verse marin cedar".split()  # noqa: SIM905 - thirteen names
+)
+"""OpenAI's voices, which many clients insist on; they stand for the default voice."""
+MIN_SPEED, MAX_SPEED = 0.25, 4.0
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechLimits:
+    """How much one request may hold."""
+
+    max_characters: int = 20_000
+    """Code points of ``input``: about an hour of speech in Mandarin, 20 minutes in English."""
+    max_body_bytes: int = 262_144
+    """Bytes of the body: enough for ``max_characters`` of any script, in UTF-8 or JSON escapes."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechRequest:
+    """What is to be spoken, and how. Its ``repr`` does not show the text."""
+
+    input: str = field(repr=False)
+    """Not empty; whether it holds anything that can be said is for the voice to find out."""
+    model: str | None = None
+    voice: str | None = None
+    response_format: ResponseFormat = "wav"
+    speed: float = 1.0
+    """From 0.25 to 4."""
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceEntry:
+    """A voice as it is listed."""
+
+    name: str
+    languages: tuple[Lang, ...]
+    sample_rate: int
+    """Hz."""
+    is_default: bool = False
+
+
+def parse_speech(body: bytes, content_type: str | None, limits: SpeechLimits) -> SpeechRequest:
+    """Read the body of a speech request.
+
+    Args:
+        body: As received, any bytes.
+        content_type: The header's value, None if there was none. It must say JSON: a web page can send anything
+            else to a server on its visitor's machine without asking.
+        limits: What is still accepted.
+
+    Raises:
+        InvalidRequest: Something is wrong, with ``param`` naming the field if one is to blame. Nothing else is raised.
+    """
+    if (content_type or "").partition(";")[0].strip().lower() != "application/json":
+        raise InvalidRequest("send the request as JSON, with the header 'Content-Type: application/json'")
+    if len(body) > limits.max_body_bytes:
+        raise InvalidRequest(f"the request body must be at most {limits.max_body_bytes} bytes")
+    fields = _object(body)
+    _optional_text(fields, "instructions")
+    _stream_format(fields)
+    return SpeechRequest(
+        input=_input(fields, limits.max_characters),
+        model=_optional_text(fields, "model"),
+        voice=_voice(fields),
+        response_format=_response_format(fields),
+        speed=_speed(fields),
+    )
+
+
+def choose_voice(request: SpeechRequest, voices: Sequence[str], default: str) -> str:
+    """Which of the loaded voices speaks.
+
+    A loaded voice that is named as ``voice`` wins; then one that is named as ``model`` (some clients know no other
+    place); OpenAI's names and no name at all mean the default.
+
+    Raises:
+        UnknownVoice: ``voice`` names neither a loaded voice nor one of OpenAI's.
+        InvalidRequest: ``model`` names neither a model that is taken for ours nor a loaded voice.
+    """
+    if request.model is not None and request.model not in (*MODELS, *voices):
+        raise InvalidRequest(f"no such model; there are {', '.join((*MODELS, *voices))}", param="model")
+    if request.voice in voices:
+        return cast("str", request.voice)
+    if request.voice is not None and request.voice not in ALIASES:
+        raise UnknownVoice(f"no such voice is loaded; there are {', '.join(voices)}", param="voice")
+    return request.model if request.model is not None and request.model in voices else default
+
+
+def sound_head(response_format: ResponseFormat, sample_rate: int) -> bytes:
+    """What stands before the first sample: an open-ended WAV header, or nothing."""
+    return wav_header(AudioFormat(sample_rate)) if response_format == "wav" else b""
+
+
+def models_body(voices: Sequence[VoiceEntry]) -> bytes:
+    """OpenAI's list of models: the names that stand for any voice, and each voice."""
+    names = [*MODELS, *(voice.name for voice in voices)]
+    return _dump({"object": "list", "data": [_model(name) for name in names]})
+
+
+def model_body(name: str, voices: Sequence[VoiceEntry]) -> bytes | None:
+    """One entry of the list of models; None if there is no such model."""
+    names = [*MODELS, *(voice.name for voice in voices)]
+    return _dump(_model(name)) if name in names else None
+
+
+def voices_body(voices: Sequence[VoiceEntry], *, names_only: bool = False) -> bytes:
+    """The list of voices, which OpenAI does not have: objects, or the bare names that older clients expect."""
+    if names_only:
+        return _dump({"voices": [voice.name for voice in voices]})
+    return _dump(
+        {
+            "voices": [
+                {
+                    "id": voice.name,
+                    "name": voice.name,
+                    "languages": list(voice.languages),
+                    "sample_rate": voice.sample_rate,
+                    "default": voice.is_default,
+                }
+                for voice in voices
+            ]
+        }
+    )
+
+
+def _model(name: str) -> dict[str, object]:
+    return {"id": name, "object": "model", "created": 0, "owned_by": "yuliu"}
+
+
+def _dump(value: object) -> bytes:
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+
+
+def _object(body: bytes) -> dict[str, object]:
+    """The JSON object in the body."""
+    try:
+        value = json.loads(body.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant)
+    except UnicodeDecodeError:
+        raise InvalidRequest("the request body must be UTF-8") from None
+    except RecursionError:
+        raise InvalidRequest("the request body is nested too deeply") from None
+    except ValueError as error:  # JSONDecodeError, or a number of too many digits
+        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
+        raise InvalidRequest(f"the request body is not valid JSON{where}") from None
+    if not isinstance(value, dict):
+        raise InvalidRequest("the request body must be a JSON object")
+    return cast("dict[str, object]", value)
+
+
+def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
+        raise InvalidRequest("a key stands twice in the same JSON object")
+    return fields
+
+
+def _no_constant(_: str) -> NoReturn:
+    raise InvalidRequest("NaN and Infinity are not JSON")
+
+
+def _text(value: object, param: str) -> str:
+    if not isinstance(value, str):
+        raise InvalidRequest(f"{param!r} must be a string", param=param)
+    if _SURROGATE.search(value):
+        raise InvalidRequest(f"{param!r} holds half of a surrogate pair, which is no character", param=param)
+    return value
+
+
+def _optional_text(fields: Mapping[str, object], param: str) -> str | None:
+    """A string; None if it is left out, null or empty."""
+    value = fields.get(param)
+    return None if value is None else _text(value, param) or None
+
+
+def _input(fields: Mapping[str, object], max_characters: int) -> str:
+    value = fields.get("input")
+    if value is None:
+        raise InvalidRequest("'input', the text to be spoken, is missing", param="input")
+    text = _text(value, "input")
+    if not text:
+        raise NothingToSpeak("'input' is empty", param="input")
+    if len(text) > max_characters:
+        message = f"'input' has {len(text)} characters; at most {max_characters} are taken at once"
+        raise InvalidRequest(message, param="input")
+    return text
+
+
+def _voice(fields: Mapping[str, object]) -> str | None:
+    """A name, or OpenAI's ``{"id": name}``."""
+    value = fields.get("voice")
+    if isinstance(value, dict):
+        if "id" not in value:
+            raise InvalidRequest("'voice' must be a name or an object with an 'id'", param="voice")
+        value = value["id"]
+    return None if value is None else _text(value, "voice") or None
+
+
+def _response_format(fields: Mapping[str, object]) -> ResponseFormat:
+    name = _optional_text(fields, "response_format") or FORMATS[0]
+    if name not in FORMATS:
+        message = f"'response_format' must be one of {', '.join(FORMATS)}; others are not served"
+        raise InvalidRequest(message, param="response_format")
+    return name
+
+
+def _speed(fields: Mapping[str, object]) -> float:
+    value = fields.get("speed")
+    if value is None:
+        return 1.0
+    if isinstance(value, bool) or not isinstance(value, int | float) or not MIN_SPEED <= value <= MAX_SPEED:
+        raise InvalidRequest(f"'speed' must be a number from {MIN_SPEED} to {MAX_SPEED:g}", param="speed")
+    return float(value)
+
+
+def _stream_format(fields: Mapping[str, object]) -> None:
+    name = _optional_text(fields, "stream_format") or "audio"
+    if name != "audio":
+        message = "'stream_format' must be 'audio', which streams too; events ('sse') are not served"
+        raise InvalidRequest(message, param="stream_format")

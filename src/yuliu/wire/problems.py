@@ -1,0 +1,124 @@
+"""What a caller over HTTP is told when something is wrong: one table from error codes to statuses, one envelope.
+
+The envelope is OpenAI's, so that its client libraries raise their own exception classes with our message:
+``{"error": {"message": ..., "type": ..., "param": ..., "code": ...}}``
+(https://platform.openai.com/docs/guides/error-codes/api-errors, and ``openai._exceptions`` of its Python client).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yuliu.errors import InvalidRequest, Overloaded, VoiceNotReady
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from yuliu.errors import YuliuError
+
+STATUS: Mapping[str, int] = {
+    "invalid_request": 400,
+    "unknown_voice": 400,
+    "nothing_to_speak": 400,
+    "overloaded": 429,
+    "error": 500,
+    "pull_failed": 500,
+    "synthesis_failed": 500,
+    "closed": 503,
+    "voice_not_ready": 503,
+}
+"""HTTP status of each ``YuliuError.code``."""
+
+LOADING_RETRY_S = 1.0
+"""What a caller is told to wait while voices load: they take a second or a few."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """An answer that says what is wrong."""
+
+    status: int
+    """HTTP status."""
+    code: str
+    """Stable, for programs."""
+    message: str
+    """For people: what is wrong and what to do. Never holds text to be spoken."""
+    param: str | None = None
+    """The field at fault."""
+    retry_after_s: float | None = None
+    """When trying again is likely to succeed, in seconds."""
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """Headers that belong to it: ``Retry-After`` in whole seconds, at least 1."""
+        if self.retry_after_s is None:
+            return ()
+        return (("Retry-After", str(max(1, math.ceil(self.retry_after_s)))),)
+
+    def body(self) -> bytes:
+        """OpenAI's error envelope, JSON in ASCII."""
+        error = {"message": self.message, "type": _kind(self.status), "param": self.param, "code": self.code}
+        return json.dumps({"error": error}).encode("ascii")
+
+
+def problem_of(error: YuliuError) -> Problem:
+    """What the caller is told about an error."""
+    retry_after_s = LOADING_RETRY_S if isinstance(error, VoiceNotReady) else None
+    if isinstance(error, Overloaded):
+        retry_after_s = error.retry_after_s
+    param = error.param if isinstance(error, InvalidRequest) else None
+    return Problem(STATUS[error.code], error.code, error.message, param, retry_after_s)
+
+
+def path_unknown(paths: Iterable[str]) -> Problem:
+    """Nothing is served at the path asked for."""
+    return Problem(404, "not_found", f"there is nothing at this path; served are {', '.join(sorted(paths))}")
+
+
+def method_unknown(allowed: str) -> Problem:
+    """The path is served, but not with this method."""
+    return Problem(405, "method_not_allowed", f"this path takes {allowed} only")
+
+
+def body_too_large(max_bytes: int) -> Problem:
+    """The body is longer than is read."""
+    return Problem(413, "body_too_large", f"the request body must be at most {max_bytes} bytes")
+
+
+def head_too_large(max_bytes: int) -> Problem:
+    """The request line and headers are longer than is read."""
+    return Problem(431, "headers_too_large", f"request line and headers must be at most {max_bytes} bytes")
+
+
+def request_too_slow(limit_s: float) -> Problem:
+    """The request did not arrive in time."""
+    return Problem(408, "request_timeout", f"the request must arrive within {limit_s:g} s")
+
+
+def host_unknown() -> Problem:
+    """The Host header names another server: a misdirected request, or a web page that rebinds DNS names."""
+    return Problem(
+        421, "misdirected_request", "this server answers to loopback names only; allow the Host it is to be called by"
+    )
+
+
+def connections_exhausted(max_connections: int) -> Problem:
+    """Too many connections are open."""
+    message = f"{max_connections} connections are open, which is the limit; close some or try again"
+    return Problem(503, "overloaded", message, retry_after_s=1.0)
+
+
+UNEXPECTED = Problem(
+    500, "internal_error", "the server failed; its log says where, under the X-Request-Id of this answer"
+)
+"""A fault of ours that no error class describes."""
+
+
+def _kind(status: int) -> str:
+    """OpenAI's ``type``, as its error guide names them."""
+    if status == 429:
+        return "rate_limit_error"
+    return "server_error" if status >= 500 else "invalid_request_error"

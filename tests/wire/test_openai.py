@@ -1,0 +1,303 @@
+"""Speech requests, from whatever bytes a client sends."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.wire.openai import (
+    ALIASES,
+    MODELS,
+    SpeechLimits,
+    SpeechRequest,
+    VoiceEntry,
+    choose_voice,
+    model_body,
+    models_body,
+    parse_speech,
+    sound_head,
+    voices_body,
+)
+
+JSON = "application/json"
+LIMITS = SpeechLimits(max_characters=100, max_body_bytes=2_000)
+
+
+def parse(body: bytes | str | dict[str, Any], content_type: str | None = JSON) -> SpeechRequest:
+    if isinstance(body, dict):
+        body = json.dumps(body)
+    return parse_speech(body.encode() if isinstance(body, str) else body, content_type, LIMITS)
+
+
+def fault(body: bytes | str | dict[str, Any], content_type: str | None = JSON) -> InvalidRequest:
+    with pytest.raises(InvalidRequest) as caught:
+        parse(body, content_type)
+    return caught.value
+
+
+def test_only_the_input_is_needed() -> None:
+    """A request of nothing but text is spoken by the defaults."""
+    assert parse({"input": "你好"}) == SpeechRequest("你好")
+
+
+def test_all_fields_are_read() -> None:
+    """Every field of OpenAI's that is served arrives as given."""
+    body = {
+        "model": "tts-1",
+        "input": "hi",
+        "voice": "alloy",
+        "instructions": "softly",
+        "response_format": "pcm",
+        "speed": 2,
+        "stream_format": "audio",
+    }
+    assert parse(body) == SpeechRequest("hi", "tts-1", "alloy", "pcm", 2.0)
+
+
+def test_a_voice_may_be_an_object() -> None:
+    """OpenAI's custom voices come as an object with an id."""
+    assert parse({"input": "hi", "voice": {"id": "heart"}}).voice == "heart"
+
+
+def test_null_and_empty_names_count_as_left_out() -> None:
+    """Clients that send unset settings as null or "" get the defaults."""
+    body = {"input": "hi", "voice": None, "model": "", "speed": None, "response_format": None, "stream_format": ""}
+    assert parse(body) == SpeechRequest("hi")
+
+
+def test_unknown_fields_are_ignored() -> None:
+    """Fields of other servers do not fail a request."""
+    assert parse({"input": "hi", "lang_code": "z", "stream": True, "x": {"y": [1]}}) == SpeechRequest("hi")
+
+
+def test_a_byte_order_mark_is_ignored() -> None:
+    """Some Windows clients put one in front."""
+    assert parse(b"\xef\xbb\xbf" + b'{"input": "hi"}') == SpeechRequest("hi")
+
+
+def test_the_text_is_not_in_the_repr() -> None:
+    """What is to be spoken cannot reach a log by way of a printed request."""
+    assert "secret" not in repr(parse({"input": "secret"}))
+
+
+def test_text_outside_the_basic_plane_counts_by_code_points() -> None:
+    """A character that takes two escapes in JSON is one character of the limit."""
+    assert len(parse({"input": "😀" * 100}).input) == 100
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({}, "input"),
+        ({"input": None}, "input"),
+        ({"input": 5}, "input"),
+        ({"input": ["a"]}, "input"),
+        ({"input": "a" * 101}, "input"),
+        ({"input": "a\ud83d"}, "input"),
+        ({"input": "a", "model": 1}, "model"),
+        ({"input": "a", "model": "\udc00"}, "model"),
+        ({"input": "a", "voice": 1}, "voice"),
+        ({"input": "a", "voice": {}}, "voice"),
+        ({"input": "a", "voice": {"id": 1}}, "voice"),
+        ({"input": "a", "voice": ["alloy"]}, "voice"),
+        ({"input": "a", "instructions": 1}, "instructions"),
+        ({"input": "a", "response_format": "mp3"}, "response_format"),
+        ({"input": "a", "response_format": 1}, "response_format"),
+        ({"input": "a", "stream_format": "sse"}, "stream_format"),
+        ({"input": "a", "stream_format": {}}, "stream_format"),
+        ({"input": "a", "speed": "1"}, "speed"),
+        ({"input": "a", "speed": True}, "speed"),
+        ({"input": "a", "speed": 0.2}, "speed"),
+        ({"input": "a", "speed": 4.1}, "speed"),
+        ({"input": "a", "speed": 10**400}, "speed"),
+        ({"input": "a", "speed": -1}, "speed"),
+    ],
+)
+def test_a_fault_in_a_field_names_the_field(fields: dict[str, Any], param: str) -> None:
+    """Whoever sent a wrong value is told which one it is."""
+    assert fault(fields).param == param
+
+
+def test_an_infinite_speed_is_rejected() -> None:
+    """A number too large for a float is not taken for a fast voice."""
+    assert fault('{"input": "a", "speed": 1e999}').param == "speed"
+
+
+def test_an_empty_text_is_nothing_to_speak() -> None:
+    """An empty text is told apart from a missing one, by its code."""
+    assert isinstance(fault({"input": ""}), NothingToSpeak)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"", "not valid JSON"),
+        (b"{", "line 1, column 2"),
+        (b'{"input": "a"', "not valid JSON"),
+        (b"[]", "JSON object"),
+        (b'"a"', "JSON object"),
+        (b"null", "JSON object"),
+        (b'{"input": "\xff"}', "UTF-8"),
+        ('{"input": "a"}'.encode("utf-16"), "UTF-8"),
+        (b'{"input": "a", "speed": NaN}', "NaN"),
+        (b'{"input": "a", "speed": -Infinity}', "Infinity"),
+        (b'{"input": "a", "input": "b"}', "twice"),
+        (b'{"input": "a", "voice": {"id": "a", "id": "b"}}', "twice"),
+        (b'{"input": "a\nb"}', "not valid JSON"),
+        (b" " * 2_001, "2000 bytes"),
+    ],
+)
+def test_a_fault_of_the_body_says_what_is_wrong(body: bytes, says: str) -> None:
+    """A body that is no request is refused with the reason, and blames no field."""
+    error = fault(body)
+    assert says in error.message
+    assert error.param is None
+
+
+def test_deep_nesting_is_refused() -> None:
+    """A body that would exhaust the parser's stack is a fault of the request, not of the server."""
+    body = b'{"input":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
+    with pytest.raises(InvalidRequest, match="deeply"):
+        parse_speech(body, JSON, SpeechLimits())
+
+
+def test_a_number_of_very_many_digits_is_refused() -> None:
+    """Python refuses to convert it; so do we."""
+    with pytest.raises(InvalidRequest, match="not valid JSON"):
+        parse_speech(b'{"input":"a","speed":' + b"9" * 5_000 + b"}", JSON, SpeechLimits())
+
+
+@pytest.mark.parametrize("content_type", [None, "", "text/plain", "application/x-www-form-urlencoded", "json"])
+def test_what_is_not_declared_as_json_is_refused(content_type: str | None) -> None:
+    """A web page can send other types to a loopback server without the browser asking it first."""
+    assert "application/json" in fault({"input": "a"}, content_type).message
+
+
+@pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON", " application/json "])
+def test_json_may_be_declared_in_any_spelling(content_type: str) -> None:
+    """Case, blanks and parameters of the media type do not matter."""
+    assert parse({"input": "a"}, content_type).input == "a"
+
+
+@given(st.binary(max_size=300), st.none() | st.sampled_from([JSON, "text/plain"]))
+def test_any_bytes_give_a_request_or_a_fault(body: bytes, content_type: str | None) -> None:
+    """No body makes the parser raise anything but a fault of the request."""
+    try:
+        request = parse(body, content_type)
+    except InvalidRequest as error:
+        assert error.message
+    else:
+        assert request.input
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(), max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+FIELDS = ("input", "model", "voice", "response_format", "speed", "stream_format", "instructions", "other")
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS), VALUES))
+def test_any_fields_give_a_request_or_a_fault(fields: dict[str, Any]) -> None:
+    """Whatever JSON a client puts into the fields, what comes out keeps its promises."""
+    try:
+        request = parse(json.dumps(fields).encode("utf-8", "surrogatepass"))
+    except InvalidRequest as error:
+        assert error.message
+    else:
+        assert 0 < len(request.input) <= LIMITS.max_characters
+        assert 0.25 <= request.speed <= 4
+        request.input.encode()
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=100), st.booleans())
+def test_a_text_arrives_as_it_was_sent(text: str, escaped: bool) -> None:
+    """Characters are the same whether a client escapes them or not."""
+    body = json.dumps({"input": text}, ensure_ascii=escaped).encode()
+    assert parse_speech(body, JSON, SpeechLimits()).input == text
+
+
+VOICES = ("baker", "heart")
+
+
+@pytest.mark.parametrize(
+    ("model", "voice", "chosen"),
+    [
+        (None, None, "baker"),
+        ("tts-1", None, "baker"),
+        ("tts-1", "heart", "heart"),
+        ("heart", None, "heart"),
+        ("heart", "alloy", "heart"),
+        ("heart", "baker", "baker"),
+        ("heart", "heart", "heart"),
+        *((model, "alloy", "baker") for model in MODELS),
+        *((None, alias, "baker") for alias in sorted(ALIASES)),
+    ],
+)
+def test_the_voice_is_chosen_by_voice_then_model(model: str | None, voice: str | None, chosen: str) -> None:
+    """Clients name the voice in either place, or one of OpenAI's in its stead."""
+    assert choose_voice(SpeechRequest("a", model, voice), VOICES, "baker") == chosen
+
+
+def test_a_loaded_voice_wins_over_an_alias_of_its_name() -> None:
+    """A voice that is really called like one of OpenAI's is found by its name."""
+    assert choose_voice(SpeechRequest("a", voice="echo"), ("baker", "echo"), "baker") == "echo"
+
+
+def test_an_unknown_voice_is_refused_with_those_there_are() -> None:
+    """A misspelt voice is not silently another one."""
+    with pytest.raises(UnknownVoice, match="baker, heart") as caught:
+        choose_voice(SpeechRequest("a", voice="hart"), VOICES, "baker")
+    assert caught.value.param == "voice"
+
+
+def test_an_unknown_model_is_refused_with_those_there_are() -> None:
+    """A model that is not here is not silently another one."""
+    with pytest.raises(InvalidRequest, match=r"tts-1.*heart") as caught:
+        choose_voice(SpeechRequest("a", model="kokoro", voice="heart"), VOICES, "baker")
+    assert caught.value.param == "model"
+
+
+ENTRIES = [VoiceEntry("baker", ("zh",), 24_000, is_default=True), VoiceEntry("heart", ("en",), 24_000)]
+
+
+def test_models_are_listed_in_openais_shape() -> None:
+    """OpenAI's names and the voices can all be given as a model, and are listed so."""
+    listed = json.loads(models_body(ENTRIES))
+    assert listed["object"] == "list"
+    assert [model["id"] for model in listed["data"]] == [*MODELS, "baker", "heart"]
+    assert {model["object"] for model in listed["data"]} == {"model"}
+
+
+def test_a_model_is_found_by_its_name() -> None:
+    """One model can be asked for; one that is not there is not invented."""
+    body = model_body("heart", ENTRIES)
+    assert body is not None
+    assert json.loads(body)["id"] == "heart"
+    assert model_body("kokoro", ENTRIES) is None
+
+
+def test_voices_are_listed_in_both_shapes() -> None:
+    """Newer clients read objects, older ones bare names."""
+    objects = json.loads(voices_body(ENTRIES))["voices"]
+    assert objects[0] == {
+        "id": "baker",
+        "name": "baker",
+        "languages": ["zh"],
+        "sample_rate": 24_000,
+        "default": True,
+    }
+    assert json.loads(voices_body(ENTRIES, names_only=True)) == {"voices": ["baker", "heart"]}
+
+
+def test_only_wav_has_a_head() -> None:
+    """WAV begins with a header of unknown length, PCM with its first sample."""
+    assert sound_head("pcm", 24_000) == b""
+    assert sound_head("wav", 24_000)[:4] == b"RIFF"
+    assert len(sound_head("wav", 24_000)) == 44

@@ -1,0 +1,57 @@
+"""Errors as a caller over HTTP sees them."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from yuliu import errors
+from yuliu.errors import InvalidRequest, Overloaded, SynthesisFailed, VoiceNotReady, YuliuError
+from yuliu.wire.problems import STATUS, Problem, problem_of
+
+
+def all_error_classes(base: type[YuliuError] = YuliuError) -> list[type[YuliuError]]:
+    return [base, *(found for child in base.__subclasses__() for found in all_error_classes(child))]
+
+
+def test_every_error_has_a_status() -> None:
+    """The table covers all codes there are, and no others."""
+    codes = {error.code for error in all_error_classes() if error.__module__ == errors.__name__}
+    assert codes == set(STATUS)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (InvalidRequest("wrong", param="speed"), 400, "invalid_request_error"),
+        (Overloaded("busy", retry_after_s=2.2), 429, "rate_limit_error"),
+        (SynthesisFailed("broken"), 500, "server_error"),
+        (VoiceNotReady("soon"), 503, "server_error"),
+    ],
+)
+def test_an_error_becomes_openais_envelope(error: YuliuError, status: int, kind: str) -> None:
+    """OpenAI's clients find message, type, param and code where they look for them."""
+    problem = problem_of(error)
+    assert problem.status == status
+    assert json.loads(problem.body()) == {
+        "error": {"message": error.message, "type": kind, "param": getattr(error, "param", None), "code": error.code}
+    }
+
+
+@pytest.mark.parametrize(("retry_after_s", "header"), [(2.2, "3"), (0.0, "1"), (5.0, "5")])
+def test_retry_after_is_whole_seconds(retry_after_s: float, header: str) -> None:
+    """The header knows no fractions, and 0 would mean at once."""
+    assert problem_of(Overloaded("busy", retry_after_s=retry_after_s)).headers == (("Retry-After", header),)
+
+
+def test_only_what_passes_by_itself_says_when_to_try_again() -> None:
+    """A client is not told to repeat what can never succeed."""
+    assert problem_of(VoiceNotReady("soon")).headers == (("Retry-After", "1"),)
+    assert problem_of(InvalidRequest("wrong")).headers == ()
+
+
+def test_any_message_can_be_sent() -> None:
+    """A message is escaped, whatever characters it holds."""
+    body = Problem(400, "invalid_request", "坏\ud800\n").body()
+    assert json.loads(body)["error"]["message"] == "坏\ud800\n"
