@@ -22,6 +22,7 @@ COMMANDS = {
     "serve": "Run the server.",
     "voices": "List, pull, check and remove voices.",
     "doctor": "Check whether everything works here, and say what to do if not.",
+    "bench": "Measure what this machine reaches: time to first packet, speed, memory.",
     "completion": "Print the completion script for a shell.",
 }
 """What is shown in ``yuliu --help``: so that it need not import the commands' modules."""

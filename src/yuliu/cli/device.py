@@ -47,3 +47,16 @@ def open_device(sample_rate: int) -> Device:
     except (module.PortAudioError, ValueError) as error:
         raise NoSoundDevice(f"no sound device can be used here; plug one in and choose it, {ELSE_WRITE}") from error
     return Device(stream, sample_rate)
+
+
+def default_device_name() -> str:
+    """Of the system's default output.
+
+    Raises:
+        NoSoundDevice: There is none.
+    """
+    module = sounddevice()
+    try:
+        return str(module.query_devices(kind="output")["name"])
+    except (module.PortAudioError, ValueError) as error:
+        raise NoSoundDevice(f"no sound device can be used here; plug one in and choose it, {ELSE_WRITE}") from error

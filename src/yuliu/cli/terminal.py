@@ -126,3 +126,9 @@ def table(rows: Sequence[Sequence[str]]) -> str:
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([click.style(lines[0], bold=True), *lines[1:]])
+
+
+def bar(part: float, num_columns: int = 20) -> str:
+    """``[#####---------------]`` for a quarter; characters that every terminal and font has."""
+    filled = round(min(max(part, 0.0), 1.0) * num_columns)
+    return f"[{'#' * filled}{'-' * (num_columns - filled)}]"

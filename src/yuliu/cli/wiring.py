@@ -19,9 +19,10 @@ def _open_speaker(voices: Sequence[str]) -> Speaker:
 
 
 def _open_store() -> VoiceStore:
+    from yuliu.engines.catalogue import DERIVATIONS
     from yuliu.voices import VoiceStore
 
-    return VoiceStore()
+    return VoiceStore(derivations=DERIVATIONS)
 
 
 @dataclass(frozen=True, slots=True)
