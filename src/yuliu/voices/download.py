@@ -90,12 +90,12 @@ def _host(url: str) -> str:
 
 def _attempt(url: str, target: Path, done: int, size: int, on_bytes: OnBytes) -> str:
     """One request; gives what stopped it, if anything did that another try may mend."""
-    # Manifests admit https only, and the redirects of _OPENER keep to it.
+    # Manifests admit https only, and the redirects of the opener keep to it.
     request = urllib.request.Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "yuliu"})  # noqa: S310
     if done:
         request.add_header("Range", f"bytes={done}-")
     try:
-        response = _OPENER.open(request, timeout=_TIMEOUT_S)
+        response = _opener().open(request, timeout=_TIMEOUT_S)
     except urllib.error.HTTPError as error:
         with error:
             return _refused(url, error.code, target)
@@ -106,8 +106,7 @@ def _attempt(url: str, target: Path, done: int, size: int, on_bytes: OnBytes) ->
         if start not in {0, done}:
             raise PullFailed(f"{_host(url)} answered with another part of the file than it was asked for")
         with target.open("r+b" if target.exists() else "xb") as file:
-            file.truncate(start)
-            file.seek(start)
+            file.seek(start)  # a server that starts anew writes over what is there, so that a break loses nothing
             return _receive(response, file, start, size, on_bytes)
 
 
@@ -167,4 +166,5 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
-_OPENER = urllib.request.build_opener(_SafeRedirects)
+def _opener() -> urllib.request.OpenerDirector:
+    return urllib.request.build_opener(_SafeRedirects)  # takes the proxies of the environment as it is now

