@@ -1,0 +1,155 @@
+"""A real server on a real socket, in a thread, with an engine whose steps a test can hold back."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.server.app import create_app
+from yuliu.server.limits import Limits
+from yuliu.server.listen import listening_socket, make_server
+from yuliu.speaker import Speaker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+PATIENCE_S = 20.0
+"""How long anything may take that must happen; only met by a test that fails."""
+
+
+class Gate:
+    """What a scripted engine waits at; open until closed.
+
+    Used as the engine's ``sleep`` with one second a frame in the script, it also counts the frames made.
+    """
+
+    def __init__(self) -> None:
+        self._permits = threading.Semaphore(0)
+        self._open = threading.Event()
+        self._open.set()
+        self.num_frames = 0
+
+    def __call__(self, num_frames: float) -> None:
+        if num_frames:
+            self.num_frames += round(num_frames)
+            while not self._open.is_set() and not self._permits.acquire(timeout=0.01):
+                pass
+
+    def close(self) -> None:
+        """Let no further step pass."""
+        self._open.clear()
+
+    def pass_one(self) -> None:
+        """Let one step pass."""
+        self._permits.release()
+
+    def open(self) -> None:
+        """Let all steps pass."""
+        self._open.set()
+
+
+@dataclass
+class Running:
+    """A server, and all that a test looks at."""
+
+    speaker: Speaker
+    engine: ToneEngine
+    gate: Gate
+    port: int
+    client: httpx.Client
+    sockets: list[socket.socket] = field(default_factory=list)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    def speech(self, **fields: Any) -> httpx.Response:
+        """The whole answer to a speech request."""
+        return self.client.post("/v1/audio/speech", json=fields)
+
+    def connect(self, *, receive_bytes: int | None = None) -> socket.socket:
+        """A raw connection, which may be given a small receive buffer."""
+        raw = socket.socket()
+        self.sockets.append(raw)
+        if receive_bytes is not None:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
+        raw.settimeout(PATIENCE_S)
+        raw.connect(("127.0.0.1", self.port))
+        return raw
+
+    def send_speech(self, raw: socket.socket, **fields: Any) -> None:
+        """Send a speech request over a raw connection."""
+        raw.sendall(speech_bytes(**fields))
+
+    def wait_until(self, condition: Callable[[], bool]) -> None:
+        """Let the server's loop turn until a condition holds."""
+        for _ in range(5_000):
+            if condition():
+                return
+            assert self.client.get("/health").status_code == 200
+        raise AssertionError("it never happened")
+
+
+def speech_bytes(**fields: Any) -> bytes:
+    """A speech request as it goes over the wire."""
+    body = json.dumps(fields).encode()
+    head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def receive_all(raw: socket.socket) -> bytes:
+    """Everything until the server closes the connection."""
+    received = bytearray()
+    with contextlib.suppress(ConnectionResetError):
+        while data := raw.recv(65_536):
+            received += data
+    return bytes(received)
+
+
+def tone_speaker(engine: ToneEngine) -> Speaker:
+    """A speaker of one voice, ``tone``."""
+    return Speaker({"tone": engine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone")
+
+
+@contextlib.contextmanager
+def running_server(limits: Limits | None = None, **script: Any) -> Iterator[Running]:
+    """A server with a scripted engine."""
+    gate = Gate()
+    engine = ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
+    speaker = tone_speaker(engine)
+    with (
+        serving(lambda: speaker, limits) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
+    ):
+        running = Running(speaker, engine, gate, port, client)
+        running.wait_until(lambda: client.get("/ready").status_code == 200)
+        try:
+            yield running
+        finally:
+            gate.open()
+            for raw in running.sockets:
+                raw.close()
+
+
+@contextlib.contextmanager
+def serving(load: Callable[[], Speaker], limits: Limits | None = None) -> Iterator[int]:
+    """A server on a free port, stopped at the end; gives the port."""
+    limits = limits or Limits()
+    listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=limits.stall_s)
+    port: int = listener.getsockname()[1]
+    server = make_server(create_app(load, limits=limits), limits)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="server")
+    thread.start()
+    try:
+        yield port
+    finally:
+        server.should_exit = True
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive()

@@ -1,0 +1,169 @@
+"""Clients that leave, stall, or never come to the point."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from serving import receive_all, running_server, speech_bytes
+
+from yuliu.server.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from serving import Running
+
+LONG = "one two three four five six seven eight nine ten. " * 100
+"""A hundred seconds."""
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    """A server with nothing out of the ordinary."""
+    with running_server() as server:
+        yield server
+
+
+def assert_no_more_steps(running: Running, before: int, *, at_most: int = 1) -> None:
+    """Open the gate, speak something else to its end, and see that only that was stepped."""
+    running.gate.open()
+    assert running.speech(input="hello").status_code == 200
+    assert running.engine.num_steps - before - 1 <= at_most
+
+
+def test_a_client_gone_before_the_first_sound_stops_the_work(running: Running) -> None:
+    """Who hangs up while waiting costs at most the step under way."""
+    running.gate.close()
+    raw = running.connect()
+    running.send_speech(raw, input=LONG)
+    running.wait_until(lambda: running.engine.num_steps == 1)
+    raw.close()
+    running.wait_until(lambda: running.speaker.num_streams == 0)
+    assert_no_more_steps(running, 1)
+
+
+@pytest.mark.parametrize("reset", [True, False])
+def test_a_client_gone_amid_the_sound_stops_the_work(running: Running, reset: bool) -> None:
+    """Who hangs up while listening, politely or not, costs at most the step under way."""
+    running.gate.close()
+    raw = running.connect()
+    running.send_speech(raw, input=LONG)
+    running.gate.pass_one()
+    assert raw.recv(1_000)
+    running.wait_until(lambda: running.engine.num_steps == 2)
+    if reset:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+    raw.close()
+    running.wait_until(lambda: running.speaker.num_streams == 0)
+    assert_no_more_steps(running, 2)
+
+
+def test_a_client_gone_amid_its_request_is_forgotten(running: Running) -> None:
+    """Half a request opens no stream."""
+    raw = running.connect()
+    raw.sendall(speech_bytes(input="hello")[:-3])
+    running.wait_until(lambda: True)
+    raw.close()
+    assert running.speech(input="hello").status_code == 200
+    assert running.engine.num_plans == 1
+
+
+def test_a_client_gone_after_the_end_is_no_matter(running: Running) -> None:
+    """Hanging up after the last chunk is what clients do."""
+    raw = running.connect()
+    running.send_speech(raw, input="hello")
+    received = b""
+    while not received.endswith(b"0\r\n\r\n"):
+        received += raw.recv(65_536)
+    raw.close()
+    assert running.speech(input="hello").status_code == 200
+
+
+def test_a_reader_that_does_not_read_stops_its_own_stream_only(running: Running) -> None:
+    """Little is made for who does not read, and others are served meanwhile."""
+    raw = running.connect(receive_bytes=4_096)
+    running.send_speech(raw, input=LONG)
+    running.wait_until(lambda: running.gate.num_frames > 400)
+    made = -1
+    while made != running.gate.num_frames:
+        made = running.gate.num_frames
+        for _ in range(20):
+            running.client.get("/health")
+    for _ in range(5):
+        assert running.speech(input="hello").status_code == 200
+    assert running.speaker.num_streams == 1
+    assert running.gate.num_frames < 1_500  # of 10,000: 15 s are unread, in the loop, in the kernel, and others'
+
+
+def test_a_slow_reader_gets_everything_in_the_end(running: Running) -> None:
+    """A stream that was paused for its reader goes on when it reads, to the last sample."""
+    text = LONG[: len(LONG) // 4]
+    raw = running.connect(receive_bytes=4_096)
+    running.send_speech(raw, input=text, response_format="pcm")
+    running.wait_until(lambda: running.gate.num_frames > 400)
+    received = bytearray()
+    while not received.endswith(b"\r\n0\r\n\r\n"):
+        received += raw.recv(3_000)
+    assert unchunked(bytes(received)) == running.speech(input=text, response_format="pcm").content
+
+
+def test_a_reader_that_stalls_too_long_is_cut() -> None:
+    """Who takes nothing for too long loses the connection, and the stream is closed."""
+    with running_server(Limits(stall_s=0.3)) as running:
+        raw = running.connect(receive_bytes=4_096)
+        running.send_speech(raw, input=LONG)
+        running.wait_until(lambda: running.speaker.num_streams == 1)
+        running.wait_until(lambda: running.speaker.num_streams == 0)
+        assert running.gate.num_frames < 1_500
+        assert not receive_all(raw).endswith(b"0\r\n\r\n")
+
+
+@pytest.mark.parametrize("begun", [b"", b"\r\n", b"POST /v1/audio/speech HT", speech_bytes(input="hello")[:-3]])
+def test_a_request_that_does_not_come_is_refused(begun: bytes) -> None:
+    """A connection that sends nothing, or half a request, is answered 408 and closed."""
+    with running_server(Limits(request_s=0.2)) as running:
+        raw = running.connect()
+        raw.sendall(begun)
+        received = receive_all(raw)
+        assert received.startswith(b"HTTP/1.1 408")
+        assert b'"code": "request_timeout"' in received
+        assert running.engine.num_plans == 0
+
+
+@pytest.mark.parametrize("part", [b"X-Long: " + b"x" * 5_000, b"X-Short: x\r\n" * 500])
+def test_a_head_too_large_is_refused(part: bytes) -> None:
+    """Headers without end are refused as soon as they are too long, whether as one or as many."""
+    with running_server(Limits(max_head_bytes=1_000)) as running:
+        raw = running.connect()
+        raw.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + part)
+        assert receive_all(raw).startswith(b"HTTP/1.1 431")
+
+
+def test_too_many_connections_are_refused() -> None:
+    """A connection above the limit is answered 503 and closed; when one closes there is room again."""
+    with running_server(Limits(max_connections=2)) as running:
+        held = running.connect()
+        held.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert held.recv(65_536).startswith(b"HTTP/1.1 200")
+        refused = receive_all(running.connect())
+        assert refused.startswith(b"HTTP/1.1 503")
+        assert b"Retry-After: 1" in refused
+        held.close()
+        running.wait_until(lambda: True)
+        again = running.connect()
+        again.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert again.recv(65_536).startswith(b"HTTP/1.1 200")
+
+
+def unchunked(response: bytes) -> bytes:
+    """The body of a response in chunked transfer coding."""
+    rest = response.partition(b"\r\n\r\n")[2]
+    body = bytearray()
+    while True:
+        size, _, rest = rest.partition(b"\r\n")
+        if int(size, 16) == 0:
+            return bytes(body)
+        body += rest[: int(size, 16)]
+        rest = rest[int(size, 16) + 2 :]
