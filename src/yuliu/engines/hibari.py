@@ -105,8 +105,9 @@ class HibariEngine:
         if not lines:
             return _nothing(segment, skipped)
         parts = split_lines(lines)
-        plans = [self._model.plan(symbols_of(part), speed=options.speak.speed) for part in parts]
-        return self._started(segment, lines, lay_track(parts, plans), skipped=skipped, options=options)
+        speed = options.speak.speed
+        plans = [self._model.plan(symbols_of(part), speed=speed) for part in parts]
+        return self._started(segment, lines, lay_track(parts, plans, speed=speed), skipped=skipped, options=options)
 
     def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
         """The next frames of each utterance; see :meth:`yuliu.engines.api.Engine.step`."""

@@ -35,6 +35,7 @@ _SIDE = 3
 _NUM_LAYERS, _CHANNELS = 8, 256
 _RUN_ERRORS = (
     RuntimeError,
+    ValueError,
     ort_errors.Fail,
     ort_errors.RuntimeException,
     ort_errors.InvalidArgument,

@@ -84,24 +84,32 @@ def symbols_of(lines: Sequence[Line]) -> tuple[str, ...]:
     return tuple(symbols)
 
 
-def lay_track(parts: Sequence[Sequence[Line]], plans: Sequence[Planned]) -> Track:
-    """Put the plans of a script's parts one behind the other, with the silence at their joints cut down."""
-    kept = [_kept(plan, first=i == 0, last=i == len(plans) - 1) for i, plan in enumerate(plans)]
-    places: list[tuple[int, int]] = []
-    at = 0
-    for lines, plan, (start, stop) in zip(parts, plans, kept, strict=True):
-        places += [
-            (at + _inside(a - start, stop - start), at + _inside(b - start, stop - start))
-            for a, b in _spans(lines, plan)
-        ]
-        at += stop - start
-    hidden = np.concatenate(
-        [plan.hidden[:, start:stop] for plan, (start, stop) in zip(plans, kept, strict=True)], axis=1
-    )
-    f0 = np.concatenate([plan.f0[start:stop] for plan, (start, stop) in zip(plans, kept, strict=True)])
+def lay_track(parts: Sequence[Sequence[Line]], plans: Sequence[Planned], *, speed: float) -> Track:
+    """Put the plans of a script's parts one behind the other, with the silence at their joints cut down.
+
+    Args:
+        parts: The script, cut by :func:`split_lines`.
+        plans: What the model planned for the symbols of each part.
+        speed: At which it did.
+    """
+    last = len(plans) - 1
+    cut = [_without_joints(plan, first=i == 0, last=i == last) for i, plan in enumerate(plans)]
+    begins = np.cumsum([0, *(len(plan.f0) for plan in cut)])
+    places = [
+        (int(begin) + start, int(begin) + stop)
+        for begin, lines, plan in zip(begins[:-1], parts, cut, strict=True)
+        for start, stop in _places(lines, plan, lag_frames=alignment_lag_frames(speed))
+    ]
+    hidden = np.concatenate([plan.hidden for plan in cut], axis=1)
     onset, fade_end = heard(hidden[-1])
-    symbols = tuple(symbol for lines in parts for symbol in symbols_of(lines))
-    return Track(symbols, tuple(places), hidden, f0, onset, fade_end)
+    return Track(
+        symbols=tuple(symbol for lines in parts for symbol in symbols_of(lines)),
+        places=tuple(places),
+        hidden=hidden,
+        f0=np.concatenate([plan.f0 for plan in cut]),
+        onset=onset,
+        fade_end=fade_end,
+    )
 
 
 def heard(loudness: Floats) -> tuple[int, int]:
@@ -110,22 +118,34 @@ def heard(loudness: Floats) -> tuple[int, int]:
     return (int(loud[0]), int(fading[-1]) + 1) if len(loud) else (0, len(loudness))
 
 
-def _kept(plan: Planned, *, first: bool, last: bool) -> tuple[int, int]:
-    """Frames of a part that are used: all, but for the silence at joints."""
+def alignment_lag_frames(speed: float) -> int:
+    """Frames by which the model's durations come behind its sound.
+
+    Measured over 12 sentences as the shift at which vowels are loudest against fricatives and plosives: 7, 5, 4, 3 and
+    3 frames at speeds 0.5, 0.8, 1, 1.5 and 2.
+    """
+    return round(1.5 + 2.7 / speed)
+
+
+def _without_joints(plan: Planned, *, first: bool, last: bool) -> Planned:
+    """The plan without the silence where it is joined to another."""
     onset, fade_end = heard(plan.hidden[-1])
     start = 0 if first else max(0, onset - _JOINT_FRAMES)
     stop = len(plan.f0) if last else min(len(plan.f0), fade_end + _JOINT_FRAMES)
-    return start, stop
+    edges = np.clip(plan.edges - start, 0, stop - start)
+    return plan._replace(edges=edges, hidden=plan.hidden[:, start:stop], f0=plan.f0[start:stop])
 
 
-def _spans(lines: Sequence[Line], plan: Planned) -> list[tuple[int, int]]:
-    """First and last frame of each line's phonemes in its part."""
-    spans, at = [], 1  # id 0 is silence
+def _places(lines: Sequence[Line], plan: Planned, *, lag_frames: int) -> list[tuple[int, int]]:
+    """First and last frame (exclusive) of each line, without the silence around it."""
+    edges = np.maximum(plan.edges - lag_frames, 0)
+    fading = plan.hidden[-1] >= FADING
+    places, at = [], 1  # id 0 is the silence before the first symbol
     for line in lines:
-        spans.append((int(plan.edges[at]), int(plan.edges[at + len(line.symbols)])))
+        start, stop = int(edges[at]), int(edges[at + len(line.symbols)])
+        heard_there = np.flatnonzero(fading[start:stop])
+        if len(heard_there):
+            start, stop = start + int(heard_there[0]), start + int(heard_there[-1]) + 1
+        places.append((start, stop))
         at += line.num_symbols
-    return spans
-
-
-def _inside(frame: int, num_frames: int) -> int:
-    return min(max(frame, 0), num_frames)
+    return places
