@@ -15,18 +15,16 @@ TITLES = _words(
 )
 """Stand before a name: the full stop never ends a sentence."""
 
-NUMBERED = _words(
-    "no nos fig figs vol vols ch chap sec sect art pt eq eqs tab ex p pp para ver op nr app ref refs col line"
-)
+NUMBERED = _words("no nos fig figs vol vols ch chap sec sect art pt eq eqs ex p pp para ver op nr ref refs")
 """Stand before a number: the full stop ends a sentence unless a digit follows ("No. 5", but "No. I will not.")."""
 
-INNER = _words("e.g i.e eg ie vs v cf viz approx ca al resp incl esp excl est aka a.k.a c.f w.r.t")
+INNER = _words("e.g i.e eg ie vs v cf viz approx al resp incl esp excl est aka a.k.a c.f w.r.t")
 """Go on in the same sentence, whatever follows."""
 
 CLOSING = _words(
     "etc inc ltd co corp bros llc plc jr sr esq st ave blvd rd ln hwy sq mt ft dept univ assn assoc bldg "
-    "jan feb apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
-    "ph.d tel ext avg hr hrs lb lbs oz yr yrs cm mm km kg"
+    "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
+    "ph.d tel ext avg hr hrs lb lbs oz yr yrs min max sec secs cm mm km kg"
 )
 """May end a sentence: it takes the next word to know ("Acme Inc. President" and "Acme Inc. She left.")."""
 

@@ -151,7 +151,7 @@ class BreakFinder:
 
     def _closes_quote(self, run: Run, char: str) -> bool:
         """Whether ``char``, right after ``run``, is a mark that opens and closes alike, and closes here."""
-        if char in "\"'" and run.mark in (Mark.DOT, Mark.ASK):
+        if char in "\"'" and run.mark in (Mark.DOT, Mark.ASK) and not run.quoted:
             return True  # English puts a space before what opens
         return self._quote_open.get(char, False)
 
@@ -163,6 +163,7 @@ class BreakFinder:
 
     def _read(self, char: str) -> None:
         self._num_read += 1
+        self._line_length += 1
         if char.isspace():
             self._read_space(char)
         else:
@@ -178,7 +179,6 @@ class BreakFinder:
         self._end_word()
 
     def _read_ink(self, char: str) -> None:
-        self._line_length += 1
         mark = MARKS.get(char)
         if mark is None and char in "-–" and self._ink_end and (self._last.isspace() or self._last == "-"):
             mark = Mark.HYPHEN

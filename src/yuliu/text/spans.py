@@ -26,7 +26,7 @@ _TOKEN = re.compile(
        |(?P<kana>[ぁ-ゟァ-ヺー-ヿㇰ-ㇿｦ-ﾟ]+)
        |(?P<hangul>[가-힣ᄀ-ᇿㄱ-ㆎ]+)
        |(?P<ru>[Ѐ-ԯ]+)|(?P<el>[Ͱ-Ͽ]{{2,}})|(?P<he>[֐-׿]+)|(?P<ar>[؀-ۿݐ-ݿ]+)|(?P<hi>[ऀ-ॿ]+)|(?P<th>[฀-๿]+)
-       |(?P<und>[^\W\d_Ͱ-Ͽ]+)""",
+       |(?P<und>[^\W\d_Ͱ-Ͽ])""",
     re.VERBOSE,
 )
 _UNIT_WORDS = (
@@ -118,12 +118,16 @@ def _words(text: str) -> list[_Word]:
     return words
 
 
+def _is_bare_number(word: _Word) -> bool:
+    return word.kind == "number" and not word.text[-1].isalpha()
+
+
 def _word(match: re.Match[str]) -> _Word:
     group, token = match.lastgroup or "", match[0]
     kind = {"wide": "zh", "kana": "ja", "hangul": "ko"}.get(group, group)
     if group == "mixed":
         kind = _kind_of_mixed(token)
-    elif group == "und" and not any(map(str.isalpha, token)):
+    elif group == "und" and not token.isalpha():
         kind = "number"  # "Ⅲ", "½"
     return _Word(match.start(), match.end(), kind, token, kind in ("number", "short"))
 

@@ -187,7 +187,7 @@ def _judge_joined(run: Run, char: str) -> Verdict:
         case Mark.COMMA:
             return Boundary.CLAUSE if wide or after_wide else Undecided.NO
         case Mark.ASK:
-            sure = wide or after_wide or (char.isupper() and run.word.isalpha())
+            sure = wide or after_wide or (char.isupper() and run.word.isalpha()) or (run.quoted and char == '"')
             return Boundary.SENTENCE if sure else Undecided.NO
         case Mark.DOT:
             return _judge_dot_joined(run, sure=wide or after_wide or run.quoted)
@@ -198,6 +198,8 @@ def _judge_joined(run: Run, char: str) -> Verdict:
 def _judge_dot_joined(run: Run, *, sure: bool) -> Verdict:
     if not sure or run.is_list_marker or run.key in TITLES or run.key in INNER:
         return Undecided.NO
+    if "." in run.key and _may_close(run) and not run.quoted:
+        return Undecided.NO  # "U.S." as a word in a Chinese sentence
     return Boundary.SENTENCE
 
 
