@@ -18,6 +18,7 @@ from toy_voice import MEMBERS, NAMES, WEIGHTS, Toy, double, sha256, write_wheel
 
 from yuliu.errors import PullFailed, UnknownVoice, VoiceNotReady
 from yuliu.voices import PullProgress, VoiceStore
+from yuliu.voices import installed as installed_module
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -430,6 +431,23 @@ def test_remove(fetched: Toy) -> None:
     assert store.info("toy").state == "absent"
     store.remove("toy")
     store.pull("toy")
+    assert contents(store) == INSTALLED
+
+
+def test_replaced_while_looked_at(fetched: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull that replaces the files between the looks at the receipt and at the files is not taken for damage."""
+    store = fetched.store()
+    store.pull("toy")
+    damage(store.files("toy")["twice.bin"])
+    real = installed_module._size
+
+    def replaced_before(path: Path) -> int | None:
+        monkeypatch.setattr(installed_module, "_size", real)
+        store.pull("toy")
+        return real(path)
+
+    monkeypatch.setattr(installed_module, "_size", replaced_before)
+    assert store.info("toy").state == "ready"
     assert contents(store) == INSTALLED
 
 

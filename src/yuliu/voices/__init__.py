@@ -1,8 +1,7 @@
 """Voices: manifests that say what a voice is and on what terms, and a store that keeps their files on this machine."""
 
 from yuliu.voices.info import VoiceInfo
-from yuliu.voices.install import Derivation
-from yuliu.voices.manifest import CompositeManifest, Licence, Manifest, VoiceManifest
+from yuliu.voices.manifest import CompositeManifest, Derivation, Licence, Manifest, VoiceManifest
 from yuliu.voices.progress import PullProgress
 from yuliu.voices.store import VoiceStore
 

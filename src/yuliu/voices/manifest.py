@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -90,6 +91,10 @@ class VoiceFile:
     """Bytes."""
     sha256: str
     """64 hexadecimal digits, lower case."""
+
+
+Derivation = Callable[[Mapping[str, bytes]], Mapping[str, bytes]]
+"""Makes files from files: names to contents, in and out. Deterministic; ValueError about inputs it does not know."""
 
 
 @dataclass(frozen=True, slots=True)
