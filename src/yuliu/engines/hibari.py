@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from yuliu.engines.hibari_dsp import Floats
     from yuliu.engines.hibari_model import Sound
     from yuliu.engines.hibari_track import Track
-    from yuliu.text.reading import FrontEnd, Reading, Unit
+    from yuliu.text.reading import FrontEnd, Reading
     from yuliu.types import Segment
 
 FIRST_FRAMES = 22
@@ -101,7 +101,7 @@ class HibariEngine:
         reading = self._front_end.read(segment.text)
         script = [Line(unit, self._known(unit.phonemes), self._known(unit.after)) for unit in reading.units]
         lines = [line for line in script if line.symbols]
-        skipped = _skipped(segment, reading, unsaid=[line.unit for line in script if not line.symbols])
+        skipped = _skipped(segment, reading, said=lines)
         if not lines:
             return _nothing(segment, skipped)
         parts = split_lines(lines)
@@ -133,8 +133,8 @@ class HibariEngine:
         sound = self._model.begin(track.hidden, track.f0, seed=options.speak.seed, until=track.onset + FIRST_FRAMES)
         first_sound = self._first_sound(sound.ready, expected=track.onset * HOP)
         start = max(0, first_sound - round(options.lead_s * SAMPLE_RATE))
-        wanted = track.fade_end * HOP + round(options.tail_s * SAMPLE_RATE)
-        num_frames = max(1, min(-(-(wanted - start) // HOP), (len(track.f0) * HOP - start) // HOP))
+        num_samples = track.fade_end * HOP + round(options.tail_s * SAMPLE_RATE) - start
+        num_frames = min(max(1, -(-num_samples // HOP)), (len(track.f0) * HOP - start) // HOP)
         return HibariUtterance(
             segment=segment,
             phonemes=track.symbols,
@@ -144,7 +144,7 @@ class HibariEngine:
             lead_s=(first_sound - start) / SAMPLE_RATE,
             tail_s=max(0, start + num_frames * HOP - track.fade_end * HOP) / SAMPLE_RATE,
             next_frame=0,
-            done=False,
+            done=num_frames < 1,
             sound=sound.without(start),
         )
 
@@ -226,11 +226,11 @@ def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> HibariUtterance:
     )
 
 
-def _skipped(segment: Segment, reading: Reading, *, unsaid: Sequence[Unit]) -> tuple[Skipped, ...]:
-    """What the front end leaves out, and what the model cannot say, with places in the source."""
+def _skipped(segment: Segment, reading: Reading, *, said: Sequence[Line]) -> tuple[Skipped, ...]:
+    """What the front end leaves out, and words of which the model knows no phoneme, with places in the source."""
+    spoken = {line.unit.source for line in said}
     parts = [(skip.source, skip.rule) for skip in reading.skipped]
-    said = {unit.source for unit in reading.units if unit not in unsaid}
-    parts += [(unit.source, _UNKNOWN_PHONEME) for unit in unsaid if unit.source not in said]
+    parts += [(unit.source, _UNKNOWN_PHONEME) for unit in reading.units if unit.source not in spoken]
     return tuple(Skipped(_source(segment, span), rule) for span, rule in sorted(parts))
 
 
