@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from yuliu.text.abbreviations import NUMBERED
 from yuliu.types import Span
 
 if TYPE_CHECKING:
@@ -37,13 +38,28 @@ _UNIT = re.compile(rf"(?:{_UNIT_WORDS})\Z", re.IGNORECASE)
 _QUANTITY = re.compile(rf"[0-9０-９.,]+(?:{_UNIT_WORDS})\Z", re.IGNORECASE)
 _NUMBER = re.compile(rf"[^{_LETTER}]+(?:°[CF])?\Z")
 _SHORT = re.compile(
-    rf"(?:[{_LETTER}]/)*(?:[{_LETTER}](?![{_LETTER}])|[0-9]|(?<=[0-9])\.(?=[0-9])|-(?=[0-9]))+\+?\Z|[A-Z]{{1,2}}[0-9]{{3,}}\Z"
+    rf"(?:[{_LETTER}]/)*(?:[{_LETTER}](?![{_LETTER}])|[0-9]|(?<=[0-9])\.(?=[0-9])|-(?=[0-9])|[=+](?=[0-9A-Za-z]))+\+?\Z|[A-Z]{{1,2}}[0-9]{{3,}}\Z"
 )
 """What a Mandarin voice says letter by letter: letters that stand alone (``A4``, ``v2.0.1``, ``A/B``), a flight."""
 _CLAUSE_END = re.compile(r"[，。！？；：、,!?;:「」『』“”（）()《》\n]")
 _MEASURES = frozenset(
     "个元块角分年月日号点秒天次级岁米里斤克吨升度位名人台部本张条只件套家倍折层楼室路届期章节页行列字词句篇首集季成"
-    "万亿千百十多余几周星小时种类项步步批份杯瓶碗盘包箱袋辆架艘间座栋扇把双对组队排圈轮局场回遍趟站口颗粒根"
+    "万亿千百十多余几周星小时种类项步步批份杯瓶碗盘包箱袋辆架艘间座栋扇把双对组队排圈轮局场回遍趟站口颗粒根寸尺亩磅股顿"
+)
+_LONG_MEASURES = (
+    "公里",
+    "公斤",
+    "公分",
+    "公顷",
+    "英里",
+    "英寸",
+    "平方",
+    "立方",
+    "毫米",
+    "厘米",
+    "毫秒",
+    "毫升",
+    "摄氏",
 )
 
 _NOT_JAPANESE = frozenset(
@@ -95,7 +111,7 @@ def split_languages(text: str, languages: Sequence[Lang]) -> list[LangSpan]:
         return []
     words = _words(text)
     _decide_japanese(text, words)
-    _decide_short(text, words)
+    _decide_short(text, words, languages[0])
     _decide_numbers(text, words, languages[0])
     return _spans(text, words, languages)
 
@@ -166,14 +182,22 @@ def _shows_chinese(han: str, kana: str) -> bool:
     return not (_NOT_JAPANESE.isdisjoint(han) and (not no_hiragana or _NOT_WITHOUT_HIRAGANA.isdisjoint(han)))
 
 
-def _decide_short(text: str, words: list[_Word]) -> None:
-    """Single letters are Chinese in a Chinese text, unless they stand beside an English word."""
-    chinese = any(word.kind == "zh" for word in words)
+def _decide_short(text: str, words: list[_Word], preferred: Lang) -> None:
+    """Single letters are Chinese in a Chinese text, unless they stand beside an English word (``vitamin C``)."""
+    kinds = {word.kind for word in words}
+    others = "zh" if "zh" in kinds else "en" if "en" in kinds else preferred
     for index, word in enumerate(words):
         if word.kind == "short":
-            left = index > 0 and words[index - 1].kind == "en" and _beside(text, words[index - 1], word)
-            right = any(after.kind == "en" and _beside(text, word, after) for after in words[index + 1 : index + 2])
-            word.kind = "en" if left or right or not chinese else "zh"
+            left = words[index - 1] if index else None
+            right = words[index + 1] if index + 1 < len(words) else None
+            word.kind = "en" if _in_english(text, word, left, right) else others
+
+
+def _in_english(text: str, word: _Word, left: _Word | None, right: _Word | None) -> bool:
+    if right and right.kind == "zh" and word.end == right.start and word.text[0].isdecimal():
+        return False  # "2D绘图", whatever stands before it
+    beside_left = left is not None and left.kind == "en" and _beside(text, left, word)
+    return beside_left or (right is not None and right.kind == "en" and _beside(text, word, right))
 
 
 def _decide_numbers(text: str, words: list[_Word], preferred: Lang) -> None:
@@ -193,15 +217,24 @@ def _by_neighbours(text: str, word: _Word, left: _Word | None, right: _Word | No
     """The language of a number that stands beside a word: the one that it counts, or the one that it names."""
     before = text[left.end : word.start] if left else "."
     counted = right if right and right.kind != "number" and _beside(text, word, right) else None
-    if counted and counted.kind in ("zh", "ja") and counted.text[0] in _MEASURES:
+    if counted and counted.kind in ("zh", "ja") and _is_measure(counted.text):
         return counted.kind
-    if left and left.kind == "en" and (not before.strip() or before in (", ", "-", "–")):
+    if left and left.kind == "en" and (not before.strip() or before in (", ", "-", "–") or _is_numbering(left, before)):
         return "en"
     if counted and counted.kind == "en":
         return "en"
     if left and not before.strip():
         return left.kind
     return counted.kind if counted else None
+
+
+def _is_numbering(word: _Word, after: str) -> bool:
+    """``No. 5``, ``Fig. 2``."""
+    return after.strip() == "." and word.text.lower() in NUMBERED
+
+
+def _is_measure(text: str) -> bool:
+    return text[0] in _MEASURES or text.startswith(_LONG_MEASURES)
 
 
 def _by_distance(word: _Word, left: _Word | None, right: _Word | None) -> str | None:
