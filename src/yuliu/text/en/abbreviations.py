@@ -37,9 +37,9 @@ ABBREVIATIONS = table(
 COUNTED = listing(
     "Chapter chapter Part part Act act Scene scene Section section Volume volume Vol Book book Phase phase Article"
     " article War Mark Type type Level level Stage stage Class class Grade grade Bowl Apollo Gemini Fantasy Episode"
-    " Round round Rocky Title Appendix appendix Figure Table Schedule Category Vatican Tier tier Unit Lesson lesson"
-    " Step step Saturn Theft Quest Evil Civilization Division Group Region Zone Model Block Wars Trek Godfather"
-    " Terminator Annex Player Olympiad Rambo Windsor Diablo Warcraft StarCraft Souls Kombat"
+    " Round round Rocky Title Appendix appendix Figure Table Schedule Category Vatican iPhone OS Tier tier Unit"
+    " Lesson lesson Step step Saturn Theft Quest Evil Civilization Division Group Region Zone Model Block Wars Trek"
+    " Godfather Terminator Annex Player Olympiad Rambo Windsor Diablo Warcraft StarCraft Souls Kombat"
 )
 """Words before a Roman numeral that is a cardinal."""
 REGNAL = listing(

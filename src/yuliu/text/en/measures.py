@@ -64,7 +64,7 @@ PER = table(
 def plural_of(name: str) -> str:
     """The plural of a unit: "miles per hour", "square feet", "degrees Celsius", "kilowatt hours"."""
     head, space, tail = name.partition(" ")
-    if head in _ADJECTIVES or (space and head.endswith("watt")):
+    if space and (head in _ADJECTIVES or head.endswith("watt")):
         return f"{head} {plural_of(tail)}"
     if head.endswith("hertz"):
         return name

@@ -147,10 +147,10 @@ def _clock_to(match: re.Match[str]) -> str:
 def _decade(match: re.Match[str]) -> str | None:
     value = int(match["decade"])
     short = len(match["decade"]) == 2
-    sure = match["mark"] or "'" in match.group() or not short
-    if not sure and word_before(match) not in _DECADE_BEFORE:
+    sure = match["prefix"] or match["mark"] or "'" in match.group() or not short
+    if not sure and word_before(match) not in _DECADE_BEFORE and word_after(match) not in _DECADE_AFTER:
         return None
-    return decade(value)
+    return (match["prefix"] or "").replace("-", " ") + decade(value)
 
 
 def _short_year(match: re.Match[str]) -> str:
@@ -159,11 +159,17 @@ def _short_year(match: re.Match[str]) -> str:
 
 def _month_slash_day(match: re.Match[str]) -> str | None:
     before = word_before(match)
+    month, day = int(match["m"]), int(match["d"])
+    if 13 <= day <= 31 and day not in (16, 20) and month <= 12:
+        return date_words(None, month, day)
     if before not in _DATE_BEFORE and not any(name.lower().startswith(before[:3]) and before for name in _DAYS):
         return None
-    return date_words(None, int(match["m"]), int(match["d"]))
+    return date_words(None, month, day)
 
 
+_DECADE_AFTER = frozenset(
+    listing("rock pop music style film films movie movies fashion era kids hits show shows band bands disco hip jazz")
+)
 _DATE_BEFORE = frozenset(listing("on since until till due dated"))
 
 RULES = (
@@ -222,7 +228,9 @@ RULES = (
     ),
     Rule(
         "decade",
-        re.compile(r"(?<![\w.,$-])(?P<mark>')?(?P<decade>(?:1[0-9]|20)\d0|(?<=')[1-9]0|[2-9]0)'?s(?!\w)"),
+        re.compile(
+            r"(?<![\w.,$-])(?P<prefix>(?:[Mm]id|[Ee]arly|[Ll]ate|[Pp]re|[Pp]ost)-)?(?P<mark>')?(?P<decade>(?:1[0-9]|20)\d0|(?<=')[1-9]0|[2-9]0)'?s(?!\w)"
+        ),
         _decade,
     ),
     Rule("short_year", re.compile(r"(?<!\w)'(?P<year>\d\d)(?![\w']|[.,:]\d)"), _short_year),

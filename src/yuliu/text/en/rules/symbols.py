@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 
+from yuliu.text.en.number_words import cardinal
 from yuliu.text.en.rule import Rule
+from yuliu.text.en.tables import any_of
 
+LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
+"""Letters that the dictionaries or the reader of unknown words may know, as a range for a pattern."""
 _SPOKEN = {
     "&": "and", "=": "equals", "≠": "is not equal to", "≤": "less than or equal to", "≥": "greater than or equal to",
     "≈": "approximately", "±": "plus or minus", "÷": "divided by", "√": "square root of", "∞": "infinity",
@@ -22,71 +26,50 @@ _GREEK = {
     "τ": "tau", "υ": "upsilon", "φ": "phi", "χ": "chi", "ψ": "psi", "ω": "omega", "Δ": "delta", "Σ": "sigma",
     "Ω": "omega", "Π": "pi", "Φ": "phi", "Ψ": "psi", "Θ": "theta", "Λ": "lambda", "Γ": "gamma",
 }  # fmt: skip
-LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
-"""Letters that the dictionaries or the reader of unknown words may know, as a range for a pattern."""
-_POWERS = {"2": "squared", "3": "cubed"}
+_EMOTICON = (
+    r"(?<![\w:;=])(?:[:;=8][-o^']?[)(\]\[DPpOo3/\\|*]{1,3}|</?3|\^_{1,3}\^|[xX]D|-_{1,3}-|T_T|¯\\_\(.\)_/¯|:'\()(?!\w)"
+)
+_COMPARED = {"<": "less than", ">": "greater than", **{mark: _SPOKEN[mark] for mark in ("<=", ">=", "==", "!=")}}
 
 
 def _power(match: re.Match[str]) -> str:
-    if match["run"] in _POWERS and not re.search(r"\d\Z", match.string[: match.start()][-1:]):
-        return _POWERS[match["run"]]
-    if match["run"]:
-        return "to the power of" if not match["sign"] else "to the power of minus"
-    return "to the power of"
-
-
-def _operator(match: re.Match[str]) -> str:
-    return {
-        "*": "times",
-        "×": "times",
-        "<": "less than",
-        ">": "greater than",
-        "/": "over",
-        "-": "minus",
-        "+": "plus",
-        "^": "to the power of",
-    }[match["mark"]]
+    return "to the power of" + (" minus" if match["sign"] else "")
 
 
 RULES = (
     Rule(
-        "emoticon",
-        re.compile(
-            r"(?<![\w:;=])(?:[:;=8][-o^']?[)(\]\[DPpOo3/\\|*]{1,3}|<3|</3|\^_+\^|[xX]D|-_+-|T_T|¯\\_\(.\)_/¯|:'\(|\(\^_\^\))(?!\w)"
-        ),
-        lambda match: "",
+        "stars",
+        re.compile(r"(?<![\w*])(?P<run>[1-7])\*(?= ?[A-Za-z])"),
+        lambda match: f"{cardinal(int(match['run']))} star",
     ),
-    Rule("squared", re.compile(r"(?<=[A-Za-z)])\^(?P<run>[23])(?![\d.])"), lambda match: _POWERS[match["run"]]),
+    Rule("emoticon", re.compile(_EMOTICON), lambda match: ""),
     Rule(
-        "power",
-        re.compile(r"(?<=[\w)])\^(?P<sign>-)?(?=[\w(])"),
-        lambda match: "to the power of" + (" minus" if match["sign"] else ""),
+        "squared",
+        re.compile(r"(?<=[A-Za-z)\]])\^(?P<run>[23])(?![\d.])"),
+        lambda match: {"2": "squared", "3": "cubed"}[match["run"]],
     ),
+    Rule("power", re.compile(r"(?<=[\w)\]])(?:\^|\*\*)(?P<sign>-)?(?=[\w(])"), _power),
     Rule(
         "times",
-        re.compile(r"(?<=[\d)]) ?(?P<mark>[*×·]) ?(?=[\d(.-])|(?<=[\w)]) (?P<mark2>[*×]) (?=[\w(])|(?<=[\w)])×(?=\w)"),
+        re.compile(r"(?<=[\d)]) ?[*×·] ?(?=[\d(.-])|(?<=[\w)]) [*×] (?=[\w(])|(?<=[\w)])×(?=\w)"),
         lambda match: "times",
     ),
     Rule(
         "compare",
-        re.compile(r"(?:(?<=[\w)])|(?<=[\w)] )|^)(?P<mark><=|>=|==|!=|<|>)(?= ?[-\w(.$])(?![A-Za-z]+>)"),
-        lambda match: {"<": "less than", ">": "greater than"}.get(match["mark"]) or _SPOKEN[match["mark"]],
+        re.compile(r"(?:(?<=[\w)\]%])|(?<=[\w)\]%] ))(?P<mark><=|>=|==|!=|<|>)(?= ?[-\w(.$])(?![A-Za-z]{1,20}>)"),
+        lambda match: _COMPARED[match["mark"]],
     ),
+    Rule("lone_compare", re.compile(r"(?<=[\w,] )(?P<mark>[<>])(?=[, .;]|$)"), lambda match: _COMPARED[match["mark"]]),
     Rule("about", re.compile(r"(?<![\w~])[~∼≈] ?(?=[$£€¥]?\d)"), lambda match: "about "),
-    Rule("divided", re.compile(r"(?<=[\d)]) / (?=[\d(])"), lambda match: "divided by"),
-    Rule("minus", re.compile(r"(?<=[\w)]) ?- ?(?=[\w(]+ ?= ?)|(?<=\d) - (?=\d)"), lambda match: "minus"),
-    Rule(
-        "plus", re.compile(r"(?<=[\w)]) ?\+ ?(?=[\w(])|(?<=[\w])\+(?!\w)|(?<![\w+])\+(?=[\w.])"), lambda match: "plus"
-    ),
-    Rule(
-        "spoken",
-        re.compile("|".join(re.escape(mark) for mark in sorted(_SPOKEN, key=len, reverse=True))),
-        lambda match: _SPOKEN[match.group()],
-    ),
+    Rule("divided", re.compile(r"(?<=[\d)]) ?/ ?(?=\()|(?<=[\d)]) / (?=\d)"), lambda match: "divided by"),
+    Rule("minus", re.compile(r"(?<=[\w)]) ?- ?(?=[\w(]{1,9} ?=)|(?<=\d) - (?=\d)"), lambda match: "minus"),
+    Rule("grade", re.compile(r"(?<![\w-])(?P<grade>[A-F])-(?=[\s.,;!?)]|$)"), lambda match: f"{match['grade']} minus"),
+    Rule("spoken", re.compile(any_of(_SPOKEN)), lambda match: _SPOKEN[match.group()]),
     Rule(
         "greek",
         re.compile(rf"(?<![\u0370-\u03ff])[{''.join(_GREEK)}](?![\u0370-\u03ff])"),
         lambda match: _GREEK[match.group()],
     ),
-    Rule("unspoken", re.compile(rf"[^{LATIN}\s,.!?;:…—–“”()\[\]{{}}'/\"-]+"), lambda match: ""),
 )
+LAST = (Rule("unspoken", re.compile(rf"[^{LATIN}\s,.!?;:…—–“”()\[\]{{}}'/\"-]+"), lambda match: ""),)
+"""Whatever is neither a letter of ours nor punctuation."""

@@ -20,6 +20,17 @@ _PLACES = frozenset(
 _PER_TAIL = rf"(?:/(?P<per>{any_of(PER)})(?![\w^]))?"
 _SIGN = r"(?P<sign>(?<![\w)])[-+±])?"
 _RANGE = rf"(?:(?P<first>{NUMBER})(?:%|°[CF]?)? ?(?P<dash>[-–—~]|to|x|×) ?)?"
+_COUNTED = frozenset(
+    listing("people users dollars euros pounds tokens views records rows parameters params followers of")
+)
+"""Nouns that are counted in millions and billions."""
+_NO_NOUNS = frozenset(
+    listing(
+        "of we i you he she they it that to from in is are was were per and or more less away long wide tall high"
+        " deep on at for with by as than into over under later ago after before old left right up down apart a an the"
+    )
+)
+"""Words behind a measure that it does not describe."""
 _LINES = frozenset(listing("240 360 480 576 720 1080 1440 2160 4320"))
 """Heights of pictures, said in pairs before p or i."""
 
@@ -44,11 +55,19 @@ def _measure(match: re.Match[str]) -> str | None:
     if match["power"]:
         name = {"2": "square ", "3": "cubic "}[match["power"]] + name
     one = match["amount"] == "1" and not match["first"]
-    describes = (match["gap"] == "-" and word_after(match)) or match.string[match.end() : match.end() + 1] == "-"
-    words = name if one or describes else plural_of(name)
+    words = name if one or _describes(match) else plural_of(name)
     per = f" per {PER[match['per']]}" if match["per"] else ""
     stop = "." if unit.endswith(".") and not match.string[match.end() :][:4].strip(" \"'”)") else ""
     return f"{sign_words(match['sign'])}{_first_words(match)}{number(match['amount'])} {words}{per}{stop}"
+
+
+def _describes(match: re.Match[str]) -> bool:
+    """Whether the measure stands before a noun that it describes: "5-km run", "a 5 kg bag"."""
+    after = word_after(match)
+    if match.string[match.end() : match.end() + 1] == "-" or (match["gap"] == "-" and after):
+        return True
+    noun = after.islower() and after not in _NO_NOUNS and not match["per"]
+    return noun and word_before(match) in ("a", "an", "the") and not match["unit"].endswith("h")
 
 
 def _plausible(match: re.Match[str]) -> bool:
@@ -77,14 +96,20 @@ def _degrees_range(match: re.Match[str]) -> str:
     return f"{first} to {sign_words(match['minus'])}{number(match['amount'])} {scale}"
 
 
+def _feet_and_inches(match: re.Match[str]) -> str:
+    return f"{number(match['feet'])} feet {number(match['inches'])} inches"
+
+
 def _feet_inches(match: re.Match[str]) -> str:
     words = f"{number(match['feet'])} {'foot' if match['feet'] == '1' else 'feet'}"
     inches = match["inches"]
     return f"{words} {number(inches)} inch{'' if inches == '1' else 'es'}" if inches else words
 
 
-def _inches(match: re.Match[str]) -> str:
+def _inches(match: re.Match[str]) -> str | None:
     amount = match["amount"]
+    if match.string.count('"', max(0, match.start() - 200), match.start()) % 2:
+        return None  # closes a quotation
     return f"{number(amount)} inch{'' if amount == '1' or word_after(match) else 'es'}"
 
 
@@ -98,19 +123,43 @@ def _letter(match: re.Match[str]) -> str | None:
         word_after(match) in ("run", "race", "walk", "video", "TV", "resolution", "display", "monitor")
     ):
         return f"{number(run)} K"
-    if letter == "K" and run in ("2", "4", "8"):
+    if letter == "K" and (run in ("2", "4", "8") or (word_before(match) in ("a", "an") and not word_after(match))):
         return f"{number(run)} K"
-    if letter in SCALES:
+    if letter in SCALES and _is_scale(match):
         return f"{number(run)} {SCALES[letter]}"
-    return f"{number(run)} {letter}" if len(run) <= 3 else None
+    if len(run) == 3 and run.isdigit():
+        return f"{pairs(run)} {letter.upper()}"
+    return f"{number(run)} {letter.upper()}" if len(run) <= 3 else None
+
+
+def _is_scale(match: re.Match[str]) -> bool:
+    """Whether K, M, B or T behind a number multiplies it, and is not the letter of a room, a firm or a model."""
+    letter, run, after = match["letter"], match["amount"], word_after(match)
+    if letter in "kK":
+        return True
+    counted = after in _COUNTED or (len(after) > 3 and after.endswith("s") and after.islower())
+    return counted or "." in run or (letter in "mM" and run != "3" and word_before(match) not in _PLACES)
 
 
 def _ordinal(match: re.Match[str]) -> str:
     return ordinal(int(match["amount"].replace(",", "")))
 
 
+_CLOCK_UNITS = {"h": "hour", "m": "minute", "s": "second"}
+
+
+def _duration(match: re.Match[str]) -> str:
+    """``2h 30m`` is "two hours thirty minutes"."""
+    parts = re.findall(r"(\d+) ?([hms])", match.group())
+    return " ".join(
+        f"{number(run)} {_CLOCK_UNITS[unit] if run == '1' else plural_of(_CLOCK_UNITS[unit])}" for run, unit in parts
+    )
+
+
 def _dimensions(match: re.Match[str]) -> str:
     parts = re.split(r" ?[x×] ?", match.group())
+    if "×" in match.group() and max(map(len, parts)) < 3 and not re.match(r" ?[a-z]", match.string[match.end() :][:2]):
+        return " times ".join(map(number, parts))
     wide = all(len(part) in (3, 4) and part.isdigit() for part in parts)
     return " by ".join(pairs(part) if wide else number(part) for part in parts)
 
@@ -131,6 +180,11 @@ RULES = (
         _degrees_range,
     ),
     Rule(
+        "duration",
+        re.compile(r"(?<![\w.,$/^-])(?:\d{1,3} ?h ?\d{1,2} ?m(?:in)?(?: ?\d{1,2} ?s)?|\d{1,3} ?m ?\d{1,2} ?s)(?!\w)"),
+        _duration,
+    ),
+    Rule(
         "measure",
         re.compile(
             rf"(?<![\w.,$/^]){_SIGN}{_RANGE}(?P<amount>{NUMBER})(?P<gap>[ -]?)(?P<unit>{any_of(UNITS)})"
@@ -139,11 +193,16 @@ RULES = (
         _measure,
     ),
     Rule(
+        "feet_and_inches",
+        re.compile(r"(?<![\w.,])(?P<feet>\d{1,3}) ?(?:ft|feet)\.? (?P<inches>\d{1,2}(?:\.\d)?) ?in\b(?! [a-z])"),
+        _feet_and_inches,
+    ),
+    Rule(
         "feet_inches",
         re.compile(r"(?<![\w.,'])(?P<feet>\d{1,2})' ?(?:(?P<inches>\d{1,2})(?:\"|'')|(?=[ ,.]|$))"),
         _feet_inches,
     ),
-    Rule("inches", re.compile(r"(?<![\w.,\"])(?P<amount>\d{1,3}(?:\.\d{1,2})?)\"(?=[ -][a-z])"), _inches),
+    Rule("inches", re.compile(r"(?<![\w.,\"])(?P<amount>\d{1,3}(?:\.\d{1,2})?)\"(?=[ -][a-z]|[,.;)]|$)"), _inches),
     Rule(
         "dimensions",
         re.compile(r"(?<![\w.,$])\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?(?![\w.]\w)){1,3}"),

@@ -1,0 +1,142 @@
+"""Web and mail addresses, host names, IP addresses, paths and file names."""
+
+from __future__ import annotations
+
+import re
+
+from yuliu.text.en.number_words import cardinal, digits, number
+from yuliu.text.en.rule import Rule
+from yuliu.text.en.rules.names import CHUNKS, name_words
+from yuliu.text.en.tables import listing, table
+
+_TLDS = "|".join(
+    listing(
+        "com org net edu gov io co uk de fr info biz us ca au tv me ai app dev cn jp eu ch nl it es in br ru xyz tech"
+        " gg ly mil int nz se no pl at be kr hk tw sg cloud online site store blog page example test local"
+    )
+)
+_EXTENSIONS = "|".join(
+    listing(
+        "py js ts tsx jsx md txt json yaml yml toml csv pdf docx? xlsx? pptx? png jpe?g gif svg mp3 mp4 wav flac ogg"
+        " zip tar gz html? css cpp hpp rs go java rb php sh exe dll so log xml sql ini cfg conf ipynb onnx env lock"
+        " db iso apk dmg bat"
+    )
+)
+_SHORT_EXTENSIONS = "c|h|o|a|r|d"
+"""Extensions only of names in small letters, lest initials be files."""
+_SAID_EXTENSIONS = table(
+    "zip: zip; log: log; env: env; lock: lock; bat: bat; go: go; java: java; wav: wave; tar: tar; toml: toml;"
+    " yaml: yaml; json: jason; flac: flac; conf: conf; onnx: onnx; jpeg: JPEG; gif: GIF; iso: ISO"
+)
+_MARKS = {
+    ".": "dot", "/": "slash", "-": "dash", "_": "underscore", "@": "at", ":": "colon", "?": "question mark",
+    "=": "equals", "&": "and", "#": "hash", "+": "plus", "%": "percent", "~": "tilde", ",": "comma", "*": "star",
+    "\\": "backslash", "$": "dollar",
+}  # fmt: skip
+_SPELLED = frozenset(
+    listing(
+        "www http https ftp api url html css php py js ts md ip id uk tv io ai cn eu gg jpg png gif pdf svg txt csv"
+        " xml sql rs rb sh tsx jsx yml cpp hpp exe dll cfg db onnx gz tts stt llm gpu cpu ios vs"
+    )
+)
+_WORDS = table(
+    "usr: user; src: source; gmail: G mail; github: git hub; gitlab: git lab; youtube: you tube; etc: et cetera"
+)
+_PATH_TAIL = r"(?:/[^\s<>\"“”)\]]*[^\s<>\"“”)\],.;:!?']|/)?"
+
+
+def address_words(text: str) -> str:
+    """An address or a path: words, "dot", "slash", "at"; digits one by one where there are more than two."""
+    return " ".join(filter(None, (_part(part) for part in CHUNKS.findall(text))))
+
+
+def _part(part: str) -> str:
+    if part in _MARKS:
+        return _MARKS[part]
+    if part.isdigit():
+        return number(part) if len(part) <= 2 and part[0] != "0" else digits(part)
+    lower = part.lower()
+    if lower in _WORDS:
+        return _WORDS[lower]
+    if lower in _SPELLED or (len(part) == 1 and part.isalpha()):
+        return part.upper()
+    return part if part.isalpha() else ""
+
+
+def _url(match: re.Match[str]) -> str:
+    rest = re.sub(r"^[A-Za-z][A-Za-z+.-]*://", "", match.group())
+    return address_words(rest.rstrip("/"))
+
+
+def _mail(match: re.Match[str]) -> str:
+    return address_words(match.group().removeprefix("mailto:"))
+
+
+def _path(match: re.Match[str]) -> str:
+    return address_words(match.group())
+
+
+def _file(match: re.Match[str]) -> str:
+    stem, _, extension = match.group().rpartition(".")
+    said = _SAID_EXTENSIONS.get(extension.lower())
+    if said is None:
+        letters = re.match(r"[A-Za-z]+", extension)
+        said = (
+            f"{letters.group().upper()} {number(extension[-1]) if extension[-1].isdigit() else ''}".strip()
+            if letters
+            else ""
+        )
+    return f"{name_words(stem)} dot {said}"
+
+
+def _octets(match: re.Match[str]) -> str:
+    words = " dot ".join(cardinal(int(part)) if len(part) < 3 else digits(part) for part in match["ip"].split("."))
+    if match["port"]:
+        words += f" colon {digits(match['port'])}"
+    return words + (f" slash {number(match['bits'])}" if match["bits"] else "")
+
+
+RULES = (
+    Rule(
+        "url",
+        re.compile(r"(?<![\w@.])(?:[Hh]ttps?|[Ff]tp|wss?|file|ssh|git)://[^\s<>\"“”)\]]*[^\s<>\"“”)\],.;:!?']"),
+        _url,
+    ),
+    Rule(
+        "mail",
+        re.compile(
+            r"(?<![\w.+-])(?:mailto:)?[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}(?!\w)"
+        ),
+        _mail,
+    ),
+    Rule(
+        "ip",
+        re.compile(
+            r"(?<![\w.])(?P<ip>(?:\d{1,3}\.){3}\d{1,3})(?::(?P<port>\d{1,5}))?(?:/(?P<bits>\d{1,2}))?(?!\w|\.\d)"
+        ),
+        _octets,
+    ),
+    Rule(
+        "domain",
+        re.compile(
+            r"(?<![\w@.-])(?:www\.(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,10}"
+            rf"|(?:[A-Za-z0-9-]{{1,63}}\.){{1,4}}(?:{_TLDS}))(?::\d{{2,5}})?{_PATH_TAIL}(?!\w)"
+        ),
+        _url,
+    ),
+    Rule("local", re.compile(r"(?<![\w.])localhost:\d{2,5}(?:/[\w/.-]*\w)?"), _url),
+    Rule(
+        "file",
+        re.compile(
+            r"(?<![\w./@-])(?:[A-Za-z0-9][\w-]{0,63}(?:\.[\w-]{1,30}){0,2}"
+            rf"\.(?i:{_EXTENSIONS})|[a-z][a-z0-9_-]{{1,63}}\.(?:{_SHORT_EXTENSIONS}))(?![\w-]|\.\w)"
+        ),
+        _file,
+    ),
+    Rule(
+        "path",
+        re.compile(r"(?<![\w/.])(?:~|\.{1,2})?/[A-Za-z_][\w.-]{0,63}(?:/[\w.-]{1,63}){1,16}/?(?<![.-])"),
+        _path,
+    ),
+    Rule("windows_path", re.compile(r"(?<!\w)[A-Za-z]:\\[\w.-]{1,63}(?:\\[\w.-]{1,63}){0,16}(?<![.-])"), _path),
+)

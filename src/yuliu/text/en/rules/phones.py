@@ -1,0 +1,97 @@
+"""Telephone numbers, cards, codes and other digits that are said one by one; rooms and models, said in pairs."""
+
+from __future__ import annotations
+
+import re
+
+from yuliu.text.en.number_words import cardinal, digits, pairs, whole
+from yuliu.text.en.rule import Rule, word_after, word_before
+from yuliu.text.en.tables import any_of, listing
+
+_ROOM = listing(
+    "room rooms suite apartment apt unit flight highway route hwy interstate bus flat extension ext gate channel"
+    " boeing airbus train ward studio office locker car rt exit area rtx gtx radeon ryzen model peugeot cessna rm ste"
+    " platform"
+)
+_CODE = listing(
+    "text code zip pin id passcode password otp dial order ticket case invoice account serial tracking sms"
+    " confirmation badge passport license reference ref zipcode postcode po fax ssn isbn port imei vin sku token"
+)
+_EMERGENCY = frozenset(listing("911 999 112 411 311 211 511 811 988"))
+_CALL = frozenset(listing("call dial phone ring text calling called dialed dialing"))
+
+
+def grouped_digits(text: str) -> str:
+    """Digits one by one, a pause between groups."""
+    return ", ".join(digits(group) for group in re.findall(r"\d+", text))
+
+
+def _phone(match: re.Match[str]) -> str:
+    groups = re.findall(r"\d+|[A-Z]+", match.group())
+    plus = "plus " if match.group().startswith("+") else ""
+    return plus + ", ".join(_phone_group(group) for group in groups)
+
+
+def _phone_group(group: str) -> str:
+    if group in ("800", "900"):
+        return f"{cardinal(int(group[0]))} hundred"
+    return digits(group) if group.isdigit() else group.capitalize()
+
+
+def _emergency(match: re.Match[str]) -> str | None:
+    run, before, after = match.group(), word_before(match), word_after(match)
+    if run not in _EMERGENCY or before == "porsche":
+        return None
+    if before in _CALL or (run == "911" and not after.endswith("s")):
+        return digits(run)
+    return None
+
+
+def _grouped(match: re.Match[str]) -> str:
+    return grouped_digits(match.group())
+
+
+def _code(match: re.Match[str]) -> str:
+    gap = re.sub(r"#|\bno\.? ?", "number ", match["gap"], flags=re.IGNORECASE)
+    return f"{match['word']}{gap}{grouped_digits(match['run'])}"
+
+
+def _room(match: re.Match[str]) -> str:
+    run = match["run"]
+    gap = match["gap"].replace("#", "").replace(".", "")
+    words = pairs(run) if len(run) in (3, 4) else digits(run) if len(run) > 4 else whole(run)
+    return match["word"] + gap + words
+
+
+RULES = (
+    Rule(
+        "phone",
+        re.compile(
+            r"(?<![\w.-])(?:\+\d{1,3}[ .-]?)?(?:1[ .-])?"
+            r"(?:\(\d{3}\) ?\d{3}[ .-]\d{4}|\d{3}([-.])\d{3}\1\d{4}|(?<=1[ .-])\d{3}[ .-]\d{3}[ .-]\d{4}"
+            r"|(?<=1-)\d{3}-[A-Z]{3,9}|(?<=1-)\d{3}-\d{3}-[A-Z]{4}|\d{3}-\d{4})(?![\w-]|\.\d)"
+        ),
+        _phone,
+    ),
+    Rule("phone_plain", re.compile(r"(?<![\w.,+-])\d{3} \d{3} \d{4}(?![\w-]|[.,]\d)"), _phone),
+    Rule("phone_abroad", re.compile(r"(?<!\w)\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,6}(?![\w-]|[.,]\d)"), _phone),
+    Rule("phone_run", re.compile(r"(?<!\w)\+\d{7,15}(?!\w)"), _phone),
+    Rule("social", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"), _grouped),
+    Rule("card", re.compile(r"(?<![\w-])\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?![\w-])"), _grouped),
+    Rule("emergency", re.compile(r"(?<![\w.,$-])\d{3}(?!\w|[.,:/-]\w|%)"), _emergency),
+    Rule(
+        "code",
+        re.compile(
+            rf"(?i:\b(?P<word>{any_of(_CODE)}))(?P<gap>(?i: code| number| no\.?| is|:| #|#){{0,2}} ?)"
+            r"(?P<run>\d{2,20}(?:-\d{1,8}){0,6})(?![\w%]|[.,:/-]\d)"
+        ),
+        _code,
+    ),
+    Rule(
+        "room",
+        re.compile(
+            rf"(?i:\b(?P<word>{any_of(_ROOM)}))(?P<gap>\.? (?:[Nn]umber |#)?)(?P<run>\d{{3,7}})(?![\w%]|[.,:/]\d|-\d)"
+        ),
+        _room,
+    ),
+)
