@@ -72,7 +72,8 @@ class Running:
 
     def speech(self, **fields: Any) -> httpx.Response:
         """The whole answer to a speech request."""
-        return self.client.post("/v1/audio/speech", json=fields)
+        body = json.dumps(fields)  # httpx's own would refuse lone surrogates before we can
+        return self.client.post("/v1/audio/speech", content=body, headers={"Content-Type": "application/json"})
 
     def connect(self, *, receive_bytes: int | None = None) -> socket.socket:
         """A raw connection, which may be given a small receive buffer."""
@@ -111,6 +112,18 @@ def receive_all(raw: socket.socket) -> bytes:
         while data := raw.recv(65_536):
             received += data
     return bytes(received)
+
+
+def unchunked(response: bytes) -> bytes:
+    """The body of a response in chunked transfer coding."""
+    rest = response.partition(b"\r\n\r\n")[2]
+    body = bytearray()
+    while True:
+        size, _, rest = rest.partition(b"\r\n")
+        if int(size, 16) == 0:
+            return bytes(body)
+        body += rest[: int(size, 16)]
+        rest = rest[int(size, 16) + 2 :]
 
 
 def tone_speaker(engine: ToneEngine) -> Speaker:

@@ -6,7 +6,7 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
-from serving import receive_all, running_server, speech_bytes
+from serving import receive_all, running_server, speech_bytes, unchunked
 
 from yuliu.server.limits import Limits
 
@@ -155,15 +155,3 @@ def test_too_many_connections_are_refused() -> None:
         again = running.connect()
         again.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert again.recv(65_536).startswith(b"HTTP/1.1 200")
-
-
-def unchunked(response: bytes) -> bytes:
-    """The body of a response in chunked transfer coding."""
-    rest = response.partition(b"\r\n\r\n")[2]
-    body = bytearray()
-    while True:
-        size, _, rest = rest.partition(b"\r\n")
-        if int(size, 16) == 0:
-            return bytes(body)
-        body += rest[: int(size, 16)]
-        rest = rest[int(size, 16) + 2 :]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import http.client
 import io
+import json
 import wave
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import openai
 import pytest
-from serving import receive_all, running_server, speech_bytes
+from serving import PATIENCE_S, receive_all, running_server, speech_bytes
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.errors import SynthesisFailed
@@ -27,9 +29,9 @@ LONG = "one two three four five six seven eight nine ten. " * 8
 """Eight sentences of a second each."""
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with nothing out of the ordinary, which the tests of this file share."""
     with running_server() as server:
         yield server
 
@@ -108,15 +110,14 @@ def test_openais_client_raises_its_own_errors(running: Running) -> None:
         assert client.models.retrieve("tone").id == "tone"
 
 
-def test_sound_comes_while_later_sound_is_made(running: Running) -> None:
+def test_sound_comes_while_later_sound_is_made() -> None:
     """The first chunk is sent before the second step is done."""
-    running.gate.close()
-    with ThreadPoolExecutor(1) as pool:
+    with running_server() as running:
+        running.gate.close()
         raw = running.connect()
         running.send_speech(raw, input=LONG)
         running.gate.pass_one()
-        head = pool.submit(raw.recv, 65_536).result()
-        assert head.startswith(b"HTTP/1.1 200")
+        assert raw.recv(65_536).startswith(b"HTTP/1.1 200")
         running.wait_until(lambda: running.engine.num_steps == 2)
         assert running.speaker.num_streams == 1
 
@@ -150,11 +151,9 @@ def test_the_wav_header_comes_with_the_first_sound(running: Running) -> None:
 )
 def test_a_bad_request_is_refused_whole(running: Running, fields: dict[str, Any], param: str, code: str) -> None:
     """What cannot be spoken is a 400 that names the field, and leaves nothing open."""
-    raw = running.connect()
-    running.send_speech(raw, **fields)
-    answer = raw.recv(65_536)
-    assert answer.startswith(b"HTTP/1.1 400")
-    assert f'"param": "{param}", "code": "{code}"'.encode() in answer
+    answer = running.speech(**fields)
+    assert answer.status_code == 400
+    assert (error_of(answer)["param"], error_of(answer)["code"]) == (param, code)
     assert running.speaker.num_streams == 0
 
 
@@ -231,13 +230,17 @@ async def test_concurrent_requests_do_not_mix(running: Running) -> None:
 
 def test_one_connection_serves_many_requests(running: Running) -> None:
     """The connection stays open after sound and after errors, and is used again."""
-    raw = running.connect()
-    for fields, status in (({"input": "hi"}, b"200"), ({}, b"400"), ({"input": "hi"}, b"200")):
-        running.send_speech(raw, **fields)
-        received = raw.recv(65_536)
-        assert received.startswith(b"HTTP/1.1 " + status)
-        while status == b"200" and not received.endswith(b"0\r\n\r\n"):
-            received += raw.recv(65_536)
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=PATIENCE_S)
+    with contextlib.closing(connection):
+        connection.connect()
+        raw = connection.sock
+        for fields, status in (({"input": "hi"}, 200), ({}, 400), ({"input": "hi"}, 200)):
+            headers = {"Content-Type": "application/json"}
+            connection.request("POST", "/v1/audio/speech", json.dumps(fields), headers)
+            answer = connection.getresponse()
+            assert answer.status == status
+            assert answer.read()
+            assert connection.sock is raw
 
 
 def test_pipelined_requests_are_answered_in_order(running: Running) -> None:

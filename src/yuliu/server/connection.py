@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from yuliu.wire.problems import body_too_large, connections_exhausted, head_too_large, request_too_slow
+from yuliu.wire.problems import (
+    NOT_HTTP,
+    body_too_large,
+    connections_exhausted,
+    head_too_large,
+    request_too_slow,
+)
 
 if TYPE_CHECKING:
     import asyncio
@@ -105,11 +111,17 @@ class BoundedConnection(HttpToolsProtocol):
             self._stall_timer = None
         super().resume_writing()
 
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP."""
+        self._refuse(NOT_HTTP)
+
     @property
     def _answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
     def _check_size(self) -> None:
+        if self.transport.is_closing():
+            return
         max_head_bytes, max_body_bytes = self._limits.max_head_bytes, self._limits.speech.max_body_bytes
         if self._in_head and self._num_bytes > max_head_bytes:
             self._refuse(head_too_large(max_head_bytes))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
+import logging.config
 import socket
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
@@ -49,7 +50,7 @@ def serve(
     hosts: Sequence[str] = (),
     limits: Limits | None = None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; then streams under way may go on for ``limits.shutdown_s``.
+    """Serve until SIGINT or SIGTERM; then streams under way may go on for ``limits.shutdown_s``. Sets up logging.
 
     Args:
         load: Makes a speaker, loaded and warm; called once, on a thread.
@@ -63,6 +64,7 @@ def serve(
     Raises:
         InvalidRequest: The address is not a loopback one and ``expose`` is false.
         OSError: The address cannot be listened on.
+        KeyboardInterrupt: It was ended by SIGINT. SIGTERM ends the process, as it would have without a server.
         YuliuError: The voices could not be loaded; whatever ``load`` raises ends the server.
     """
     limits = limits or Limits()
@@ -79,6 +81,7 @@ def serve(
 
     app = create_app(load_or_stop, limits=limits, hosts=None if expose and not hosts else hosts)
     server = make_server(app, limits)
+    logging.config.dictConfig(LOG_CONFIG)
     _log.info("listening host=%s port=%d", *listener.getsockname()[:2])
     server.run(sockets=[listener])
     if failures:
@@ -92,7 +95,7 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
         http=functools.partial(BoundedConnection, limits=limits),  # type: ignore[arg-type] # it is only called
         ws="none",
         lifespan="on",
-        log_config=LOG_CONFIG,
+        log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,

@@ -7,6 +7,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from types import TracebackType
 
 
@@ -20,16 +21,28 @@ class LineFormatter(logging.Formatter):
     def __init__(self) -> None:
         super().__init__("%(asctime)s %(levelname)s %(name)s %(message)s", "%Y-%m-%dT%H:%M:%S")
 
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, and one more for each exception. What another formatter left in the record is not used."""
+        seen_elsewhere, record.exc_text = record.exc_text, None
+        line = super().format(record)
+        record.exc_text = seen_elsewhere
+        return line
+
     def formatException(  # noqa: N802 - the name that logging calls
         self,
         ei: tuple[type[BaseException], BaseException, TracebackType | None] | tuple[None, None, None],
     ) -> str:
-        """Each exception of the chain with its frames, outermost first."""
-        lines = []
-        error = ei[1]
-        while error is not None:
-            frames = traceback.extract_tb(error.__traceback__)
-            places = " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
-            lines.append(f"  {type(error).__name__} at {places or 'unknown'}")
-            error = error.__cause__ or error.__context__
-        return "\n".join(lines)
+        """Each exception, its cause below it, and the members of a group, with their frames from the outermost in."""
+        return "\n".join(_places(ei[1]))
+
+
+def _places(error: BaseException | None) -> Iterator[str]:
+    if error is None:
+        return
+    frames = traceback.extract_tb(error.__traceback__)
+    places = " > ".join(f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames)
+    yield f"  {type(error).__name__} at {places or 'unknown'}"
+    if isinstance(error, BaseExceptionGroup):
+        for member in error.exceptions:
+            yield from _places(member)
+    yield from _places(error.__cause__ or error.__context__)

@@ -111,6 +111,9 @@ def connections_exhausted(max_connections: int) -> Problem:
     return Problem(503, "overloaded", message, retry_after_s=1.0)
 
 
+NOT_HTTP = Problem(400, "invalid_http", "what was sent is not HTTP/1.1")
+"""The bytes on the connection are no request."""
+
 UNEXPECTED = Problem(
     500, "internal_error", "the server failed; its log says where, under the X-Request-Id of this answer"
 )

@@ -1,0 +1,88 @@
+"""Bytes on the wire that no client library would send."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from serving import receive_all, running_server, speech_bytes, unchunked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from serving import Running
+
+REQUEST = speech_bytes(input="你好，hello.", response_format="pcm")
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """A server that all tests of this file share."""
+    with running_server() as server:
+        yield server
+
+
+def answer_to(running: Running, pieces: list[bytes]) -> bytes:
+    """What the server sends back to bytes in pieces, and the end of them."""
+    with running.connect() as raw:
+        raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for piece in pieces:
+            raw.sendall(piece)
+        return receive_all(raw)
+
+
+@given(st.lists(st.integers(0, len(REQUEST)), max_size=12))
+@settings(deadline=None)
+def test_a_request_may_come_in_any_pieces(running: Running, cuts: list[int]) -> None:
+    """However the network cuts a request, its sound is the same."""
+    request = REQUEST.replace(b"Host", b"Connection: close\r\nHost", 1)
+    at = sorted({0, len(request), *cuts})
+    pieces = [request[start:end] for start, end in itertools.pairwise(at)]
+    whole = running.speech(input="你好，hello.", response_format="pcm").content
+    assert unchunked(answer_to(running, pieces)) == whole
+
+
+@given(st.integers(0, len(REQUEST)), st.integers(0, 20), st.binary(max_size=20))
+@settings(deadline=None)
+def test_damaged_requests_leave_the_server_whole(running: Running, at: int, missing: int, inserted: bytes) -> None:
+    """Whatever bytes come, the server answers in HTTP or not at all, and serves the next request."""
+    damaged = REQUEST[:at] + inserted + REQUEST[at + missing :]
+    with running.connect() as raw:
+        raw.sendall(damaged)
+        raw.shutdown(socket.SHUT_WR)
+        answer = receive_all(raw)
+    assert answer == b"" or answer.startswith(b"HTTP/1.1 ")
+    assert running.speech(input="hi").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "begun", [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"hello\r\n\r\n", b"GET / HTTP/9\r\n\r\n"]
+)
+def test_what_is_not_http_is_refused_in_the_envelope(running: Running, begun: bytes) -> None:
+    """TLS and other protocols on the port get a plain refusal, and the connection is closed."""
+    answer = answer_to(running, [begun])
+    assert answer.startswith(b"HTTP/1.1 400")
+    assert b'"code": "invalid_http"' in answer
+
+
+def test_a_websocket_is_not_opened(running: Running) -> None:
+    """There is no WebSocket behind the speech path yet; who asks for one gets an answer, not silence."""
+    head = "GET /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+    with running.connect() as raw:
+        raw.sendall((head + key).encode())
+        assert raw.recv(65_536).startswith(b"HTTP/1.1 405")
+
+
+def test_a_client_may_wait_to_be_asked_for_its_body(running: Running) -> None:
+    """``Expect: 100-continue``, which curl sends with longer texts, is answered before the body is sent."""
+    head, _, body = REQUEST.partition(b"\r\n\r\n")
+    with running.connect() as raw:
+        raw.sendall(head + b"\r\nExpect: 100-continue\r\n\r\n")
+        assert raw.recv(1_000) == b"HTTP/1.1 100 Continue\r\n\r\n"
+        raw.sendall(body)
+        assert raw.recv(1_000).startswith(b"HTTP/1.1 200")

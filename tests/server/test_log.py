@@ -1,0 +1,121 @@
+"""What is logged, and what never is."""
+
+from __future__ import annotations
+
+import logging
+from typing import NoReturn
+
+import httpx
+import pytest
+from serving import running_server, serving
+
+from yuliu.engines.tone import ToneEngine
+from yuliu.server.log import LineFormatter
+from yuliu.session import Stream, StreamOptions
+from yuliu.speaker import Speaker
+
+SECRET = "xylophone "
+
+
+class BrokenSpeaker(Speaker):
+    """A speaker with a bug whose error quotes what it was about."""
+
+    def stream(self, **_: object) -> NoReturn:
+        """Fail as a bug would."""
+        raise KeyError(SECRET)
+
+
+class StumblingStream(Stream):
+    """A stream with a bug in its text side."""
+
+    async def push(self, delta: str) -> NoReturn:
+        """Fail as a bug would."""
+        raise KeyError(delta)
+
+
+class StumblingSpeaker(Speaker):
+    """A speaker of such streams."""
+
+    def stream(self, *, voice: str | None = None, options: StreamOptions | None = None) -> Stream:
+        """Such a stream."""
+        return StumblingStream(self._scheduler, self._route(voice or self.default), options or StreamOptions())
+
+
+def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:
+    formatter = LineFormatter()
+    return [formatter.format(record) for record in caplog.records]
+
+
+def test_each_request_is_one_line_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
+    """The line says who, how much, how fast and how it ended."""
+    caplog.set_level(logging.INFO)
+    with running_server() as running:
+        headers = {"X-Request-Id": "turn-7"}
+        running.client.post("/v1/audio/speech", json={"input": SECRET * 3, "voice": "alloy"}, headers=headers)
+        running.speech(input="hi", voice=SECRET)
+        running.speech(input=SECRET, model=SECRET, response_format=SECRET)
+    lines = [line for line in lines_of(caplog) if "speech id=" in line]
+    assert len(lines) == 3
+    assert "id=turn-7 voice=tone format=wav characters=30 " in lines[0]
+    assert "audio_s=0.320 ttfp_ms=" in lines[0]
+    assert lines[0].endswith("status=200 ending=finished")
+    assert lines[1].endswith("status=400 ending=unknown_voice")
+    assert SECRET.strip() not in "".join(lines_of(caplog))
+
+
+def test_a_failed_engine_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
+    """An operator learns what raised where, though not with which words, since they may quote the text."""
+    with running_server(fail_steps=frozenset({0}), error=ValueError) as running:
+        running.speech(input=SECRET)
+    (line,) = [line for line in lines_of(caplog) if "synthesis_failed id=" in line]
+    assert "cause=ValueError at=tone.py:" in line
+    assert "told to fail" not in line
+
+
+@pytest.mark.parametrize("speaker_class", [BrokenSpeaker, StumblingSpeaker])
+def test_a_bug_is_a_500_and_its_words_stay_out_of_the_log(
+    caplog: pytest.LogCaptureFixture, speaker_class: type[Speaker]
+) -> None:
+    """What no error class foresaw ends the request, is told as the server's fault, and logged by its place only."""
+    broken = speaker_class({"tone": ToneEngine()}, {"tone": {"en": "tone"}}, default="tone")
+    with serving(lambda: broken) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        while client.get("/ready").status_code != 200:
+            pass
+        answer = client.post("/v1/audio/speech", json={"input": SECRET})
+        assert broken.num_streams == 0
+    assert (answer.status_code, answer.json()["error"]["code"]) == (500, "internal_error")
+    lines = "".join(lines_of(caplog))
+    assert "KeyError at " in lines
+    assert SECRET.strip() not in lines + answer.text
+
+
+def record_of(error: BaseException) -> logging.LogRecord:
+    information = (type(error), error, error.__traceback__)
+    return logging.LogRecord("a", logging.ERROR, __file__, 1, "it failed", None, information)
+
+
+def fail() -> NoReturn:
+    raise KeyError(SECRET)
+
+
+def test_chained_errors_are_all_named() -> None:
+    """The formatter follows causes and groups, each with its frames, and shows no message."""
+    with pytest.raises(ExceptionGroup) as caught:
+        try:
+            fail()
+        except KeyError as error:
+            raise ExceptionGroup(SECRET, [ValueError(SECRET)]) from error
+    text = LineFormatter().format(record_of(caught.value))
+    first, *others = text.splitlines()
+    assert first.endswith("ERROR a it failed")
+    assert [line.split()[0] for line in others] == ["ExceptionGroup", "ValueError", "KeyError"]
+    assert " fail" in others[-1]
+    assert SECRET.strip() not in text
+
+
+def test_what_another_formatter_left_is_not_shown() -> None:
+    """A record that passed another handler holds a whole traceback, which stays where it was."""
+    record = record_of(KeyError(SECRET))
+    record.exc_text = SECRET
+    assert SECRET not in LineFormatter().format(record)
+    assert record.exc_text == SECRET
