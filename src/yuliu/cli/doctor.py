@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import platform
+import sys
 import time
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from yuliu.cli.notices import without_notices
 from yuliu.cli.report import FAILED, Problem
+from yuliu.cli.terminal import is_terminal, num_columns
 from yuliu.errors import YuliuError
 
 if TYPE_CHECKING:
@@ -142,7 +145,9 @@ def _voices(wiring: Wiring) -> Iterator[Finding]:
 def _spoken_finding(wiring: Wiring, info: VoiceInfo) -> Finding:
     name = f"voice {info.name}"
     try:
-        with wiring.open_speaker((info.name,)) as speaker:
+        with without_notices():
+            speaker = wiring.open_speaker((info.name,))
+        with speaker:
             first_sound_s, elapsed_s, audio_s = asyncio.run(_measured(speaker, info))
     except YuliuError as error:
         return Finding(name, "broken", f"does not speak: {error.message}", f"yuliu voices pull {info.name}")
@@ -164,7 +169,15 @@ async def _measured(speaker: Speaker, info: VoiceInfo) -> tuple[float, float, fl
 
 
 def _show(finding: Finding) -> None:
-    state = click.style(f"{finding.state:6}", fg=COLOURS[finding.state])
-    click.echo(f"{state}  {finding.name}: {finding.detail}")
+    width = num_columns(sys.stdout) if is_terminal(sys.stdout) else None
+    head = click.style(f"{finding.state:6}", fg=COLOURS[finding.state])
+    click.echo(f"{head}  {_hanging(f'{finding.name}: {finding.detail}', width, indent=8)}")
     if finding.advice:
-        click.echo(f"        -> {finding.advice}")
+        click.echo(f"        -> {_hanging(finding.advice, width, indent=11)}")
+
+
+def _hanging(text: str, width: int | None, *, indent: int) -> str:
+    """Text whose first line stands at ``indent`` already; as it is where there is no width."""
+    if width is None:
+        return text
+    return click.wrap_text(text, width, initial_indent=" " * indent, subsequent_indent=" " * indent)[indent:]

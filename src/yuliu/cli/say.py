@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from yuliu.cli.notices import without_notices
 from yuliu.cli.report import Problem
 from yuliu.cli.terminal import StatusLine, count, duration, is_terminal
 from yuliu.cli.voicenames import complete_voice
@@ -144,9 +145,9 @@ def _check(request: Request) -> None:
     if request.output is None and request.sound_format is not None:
         raise click.UsageError("--format says what to write: it needs -o FILE, or -o - for standard output")
     if request.output is None:
-        from yuliu.cli.device import sounddevice
+        from yuliu.cli.device import default_device_name
 
-        sounddevice()
+        default_device_name()
     elif request.output == "-":
         if is_terminal(sys.stdout):
             raise click.UsageError("sound is not for terminals: pipe it to a program, or write a file with -o out.wav")
@@ -169,7 +170,9 @@ def _say(wiring: Wiring, request: Request) -> None:
 
     source = _source(request)
     typed = request.from_stdin and is_terminal(sys.stdin)
-    with wiring.open_speaker((request.voice,) if request.voice else ()) as speaker:
+    with without_notices():
+        speaker = wiring.open_speaker((request.voice,) if request.voice else ())
+    with speaker:
         if typed and not request.quiet:
             click.echo("Type what shall be spoken; it ends with Ctrl-D on an empty line.", err=True)
         sink = _sink(request, speaker)

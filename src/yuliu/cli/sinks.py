@@ -139,7 +139,7 @@ class Pipe:
     """Standard output, a named pipe or a device: sound goes out as it is made and cannot be taken back.
 
     Args:
-        file: Unbuffered; stays open.
+        file: Unbuffered; is closed.
         sample_rate: Hz, written in the header; None sends no header but samples only.
     """
 
@@ -157,10 +157,12 @@ class Pipe:
         _write_all(self._file, header + to_s16le(samples))
 
     def finish(self) -> None:
-        """Nothing is held back."""
+        """Close it: nothing is held back."""
+        self._file.close()
 
     def abandon(self) -> None:
-        """Nothing is held back."""
+        """Close it."""
+        self._file.close()
 
 
 class Device:

@@ -44,7 +44,7 @@ def from_descriptor(descriptor: int, thread: BackgroundThread, *, encoding: str 
 
     Args:
         descriptor: Opened for reading; stays open.
-        thread: Where to wait for it.
+        thread: Where to wait for what comes.
         encoding: Name of a text encoding.
     """
     return TextSource(_as_it_comes(descriptor, thread, encoding), None)
@@ -74,11 +74,16 @@ def from_file(path: str, thread: BackgroundThread, *, encoding: str = "utf-8") -
         file.close()
         raise
     file.seek(0)
-    return TextSource(_closing(file, _each(_decoded(file, path, encoding))), num_chars)
+    return TextSource(_closing(file, _in_background(_decoded(file, path, encoding), thread)), num_chars)
 
 
 async def _each(pieces: Iterable[str]) -> AsyncIterator[str]:
     for piece in pieces:
+        yield piece
+
+
+async def _in_background(pieces: Iterator[str], thread: BackgroundThread) -> AsyncIterator[str]:
+    while (piece := await thread.run(lambda: next(pieces, None))) is not None:
         yield piece
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 BLOCK_S = 0.2
 """Sound is handed on in blocks of this length, so that playing stops so soon after a Ctrl-C."""
-ABANDON_S = 2.0
+ABANDON_S = 1.0
 """How long an interrupted program waits for a file or device to close, if its last write does not return."""
 
 

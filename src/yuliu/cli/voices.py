@@ -191,7 +191,7 @@ def _row(info: VoiceInfo) -> tuple[str, ...]:
 
 def _terms(info: VoiceInfo) -> str:
     names = ", ".join(dict.fromkeys(licence.name for licence in info.licences))
-    return names if info.commercial_use else f"{names}; no commercial use"
+    return names if info.commercial_use else f"{names}; non-commercial"
 
 
 def described(info: VoiceInfo) -> list[tuple[str, str]]:
