@@ -188,6 +188,14 @@ def test_a_long_sentence_is_cut_at_a_clause_end() -> None:
     assert max(weight(segment.text) for segment in found) <= SegmenterOptions().limit
 
 
+def test_a_word_beyond_the_limit_is_cut_off_soon_after_its_end() -> None:
+    """An address longer than the limit stays whole, and does not drag a whole further segment along."""
+    address = "https://example.com/" + "a" * 70
+    found = texts_of(f"{address} and then we all went home together to have some tea and to talk about it")
+    assert found[0].startswith(address)
+    assert weight(found[0]) <= weight(address) + SegmenterOptions().first_limit / 4
+
+
 def test_a_short_sentence_goes_with_the_next_one() -> None:
     """Single words are not spoken alone while more follows in the line, but are when the text ends or stalls."""
     assert texts_of("好。我们走吧。") == ["好。我们走吧。"]
@@ -238,6 +246,7 @@ def test_a_number_is_not_cut_while_more_of_it_may_come_but_a_stall_ends_the_wait
         ("这是标题\n\n正文开始了", [Boundary.PARAGRAPH, Boundary.NONE]),
         ("第一行没有标点\n第二行", [Boundary.SENTENCE, Boundary.NONE]),
         ("说完这一句了。\n", [Boundary.PARAGRAPH, Boundary.NONE]),
+        ("说完这一句了。\r\n", [Boundary.PARAGRAPH, Boundary.NONE]),
         ("好。\n", [Boundary.PARAGRAPH, Boundary.NONE]),
         ("What is this thing? It is good", [Boundary.SENTENCE, Boundary.NONE]),
     ],

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _HELD_BACK = 3
 """Characters after a cut between two words: the word boundaries before them do not change any more when text follows
-(measured on 60 sentences with rjieba: none of 336 cuts inside a word)."""
+(rjieba, 36 sentences at every length: with 3 held back none of 252 cuts lay inside a word, with none 135 of 366)."""
 _SPOKEN_SYMBOLS = frozenset("%$€£¥￥+=°℃&@#‰")
 _WEAK = 2.5
 """A weak clause end counts as an end from this many times the weight on that a strong one does."""
@@ -155,7 +155,9 @@ class Segmenter:
             return [self._cut(*best)]
         if len(self._chars) >= self._options.max_characters or self._weights[-1] >= 2 * self._limit:
             return [self._cut(len(self._chars) - 1, Boundary.NONE)]
-        self._next_try = 2 * self._limit
+        self._next_try = (
+            self._weights[-1] + self._limit / 4
+        )  # not at every character: each try reads all that is pending
         return []
 
     def _best_break(self) -> tuple[int, Boundary] | None:
