@@ -285,7 +285,14 @@ def test_a_missing_file_is_a_voice_not_ready(files: dict[str, Path], words: Word
     damaged.write_bytes(b"damaged")
     not_json = tmp_path / "vocab.json"
     not_json.write_text("[")
-    for broken in ({"decoder.onnx": damaged}, {"vocab.json": not_json}, {"plan.onnx": tmp_path / "absent.onnx"}):
+    no_numbers = tmp_path / "numbers.json"
+    no_numbers.write_text('{"a": "one"}')
+    for broken in (
+        {"decoder.onnx": damaged},
+        {"vocab.json": not_json},
+        {"vocab.json": no_numbers},
+        {"plan.onnx": tmp_path / "absent.onnx"},
+    ):
         with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
             HibariEngine.load(files | broken, front_end=words)
     with pytest.raises(VoiceNotReady, match=r"vocab\.json"):
@@ -329,4 +336,8 @@ def test_words_without_letters_have_no_phonemes() -> None:
 def test_the_net_for_unknown_words_needs_its_files(tmp_path: Path) -> None:
     """Without its files, it is the voice that is not ready."""
     with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
+        load_oov(tmp_path / "oov.onnx")
+    (tmp_path / "oov.onnx").write_bytes((ASSETS / "oov.onnx").read_bytes())
+    (tmp_path / "oov.json").write_text("{}")
+    with pytest.raises(VoiceNotReady, match=r"oov\.json"):
         load_oov(tmp_path / "oov.onnx")

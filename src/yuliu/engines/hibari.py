@@ -92,7 +92,9 @@ class HibariEngine:
         """
         if missing := sorted(_FILES - set(files)):
             raise VoiceNotReady(f"{', '.join(missing)} missing: pull the voice again with `yuliu voices pull`")
-        ids = {str(symbol): int(number) for symbol, number in read_table(files["vocab.json"]).items()}
+        ids = read_table(files["vocab.json"])
+        if not all(isinstance(number, int) for number in ids.values()):
+            raise VoiceNotReady("vocab.json is damaged: pull the voice again with `yuliu voices pull`")
         model = Model(files["plan.onnx"], files["decoder.onnx"], ids=ids, num_threads=num_threads)
         return cls(model, front_end=front_end, gain=gain)
 
@@ -181,6 +183,8 @@ def load_oov(path: Path) -> Callable[[str], str | None]:
     """
     graph = open_graph(path)
     meta = read_table(path.with_suffix(".json"))
+    if not {"in", "out", "maxlen"} <= set(meta):
+        raise VoiceNotReady("oov.json is damaged: pull the voice again with `yuliu voices pull`")
     letters = {letter: number for number, letter in enumerate(meta["in"], start=1)}
     sounds = dict(enumerate(meta["out"], start=1))
     longest = int(meta["maxlen"])
