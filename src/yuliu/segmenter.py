@@ -157,3 +157,78 @@ class Segmenter:
             return [self._cut(len(self._chars) - 1, Boundary.NONE)]
         # Not at every character: each try reads all that is pending.
         self._next_try = self._weights[-1] + self._limit / 4
+        return []
+
+    def _best_break(self) -> tuple[int, Boundary] | None:
+        """The last clause or sentence end that is not too near the start, weak ones only if there is no other."""
+        least = self._limit / 4
+        usable = [found for found in self._breaks if self._weight_at(found.end - self._num_cut) >= least]
+        strong = [found for found in usable if not found.weak]
+        for found in (strong or usable)[-1:]:
+            return found.end - self._num_cut, found.boundary
+        return None
+
+    def _word_end(self) -> tuple[int, Boundary] | None:
+        """The best place between two words that more text cannot change; in the later part if there is one."""
+        latest = len(self._chars) - _HELD_BACK
+        for share in (0.6, 0.25):
+            earliest = bisect_left(self._weights, share * self._limit) + 1
+            place = cut_between_words("".join(self._chars), earliest=earliest, latest=latest)
+            if place is not None:
+                return place, Boundary.NONE
+        return None
+
+    def _cut(self, num_chars: int, boundary: Boundary) -> Segment:
+        end = self._origins[num_chars] if num_chars < len(self._origins) else self._source_end
+        segment = Segment(
+            text="".join(self._chars[:num_chars]),
+            source=Span(self._source_start, end),
+            origin=tuple(self._origins[:num_chars]),
+            boundary=boundary,
+        )
+        weight = self._weight_at(num_chars)
+        del self._chars[:num_chars], self._origins[:num_chars], self._weights[:num_chars]
+        self._weights = [left - weight for left in self._weights]
+        self._num_cut += num_chars
+        self._source_start = end
+        self._breaks = [found for found in self._breaks if found.end > self._num_cut]
+        self._grow(weight)
+        return segment
+
+    def _grow(self, weight: float) -> None:
+        if weight:
+            growth, options = self._options.growth, self._options
+            self._clause_weight = min(self._clause_weight * growth, options.clause_weight)
+            self._limit = min(self._limit * growth, options.limit)
+        self._next_try = self._limit
+
+
+def weigh(char: str) -> float:
+    """How much of a segment's weight ``char`` is: about its share of 0.2 s of speech."""
+    if is_latin(char):
+        return 0.25
+    if is_wide(char) or char.isdecimal() or char in _SPOKEN_SYMBOLS:
+        return 1.0
+    return 0.25 if char.isalpha() else 0.0
+
+
+def split_segment(segment: Segment, languages: Sequence[Lang]) -> list[Segment]:
+    """Split a segment into parts of one language each.
+
+    The parts tile the segment, text and source; all but the last end in Boundary.NONE. Parts in a language that is not
+    among ``languages`` keep ``lang`` None: they are to be skipped by the rule ``language_not_spoken``.
+    """
+    spans = split_languages(segment.text, languages)
+    if not spans:
+        return [replace(segment, lang=languages[0])]
+    starts = [segment.source.start, *(segment.origin[found.span.start] for found in spans[1:]), segment.source.end]
+    return [
+        Segment(
+            text=segment.text[found.span.start : found.span.end],
+            source=Span(starts[index], starts[index + 1]),
+            origin=segment.origin[found.span.start : found.span.end],
+            boundary=segment.boundary if index == len(spans) - 1 else Boundary.NONE,
+            lang=found.lang,
+        )
+        for index, found in enumerate(spans)
+    ]
