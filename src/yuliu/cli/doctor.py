@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import platform
@@ -143,6 +142,8 @@ def _voices(wiring: Wiring) -> Iterator[Finding]:
 
 
 def _spoken_finding(wiring: Wiring, info: VoiceInfo) -> Finding:
+    import asyncio
+
     name = f"voice {info.name}"
     try:
         with without_notices():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
 import os
 import signal
@@ -48,7 +47,7 @@ Examples:
   yuliu say "Hello." --format pcm -o - | aplay -f S16_LE -r 24000
 
 \b
-Exit codes: 0 all was spoken, 1 something failed, 2 wrong usage, 130 interrupted.
+Exit codes: 0 spoken, 1 something failed, 2 wrong usage, 130 interrupted.
 What was spoken before an interruption or a failure is in the file.
 """
 
@@ -166,6 +165,8 @@ def _check_path(path: str) -> None:
 
 
 def _say(wiring: Wiring, request: Request) -> None:
+    import asyncio
+
     from yuliu.cli.speaking import Spoken, speak
 
     source = _source(request)

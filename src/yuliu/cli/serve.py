@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from yuliu.cli.voicenames import complete_voice
+from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from yuliu.cli.wiring import Wiring
@@ -55,3 +56,10 @@ def command(
         serve(partial(wiring.open_speaker, voices), host=host, port=port, expose=expose, hosts=hosts)
     except KeyboardInterrupt:
         return  # that is how it is told to stop
+    except InvalidRequest as error:
+        if error.param == "host":
+            error.add_note("to ask for it: --expose")
+        raise
+    except OSError as error:
+        error.add_note(f"choose where to listen with --host and --port, not {host} and {port}")
+        raise

@@ -1,0 +1,178 @@
+"""The tree of commands: help, completion, errors and exit codes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from program import PROGRAM
+
+from yuliu.cli.app import COMMANDS, cli, run
+from yuliu.cli.report import report
+from yuliu.cli.wiring import Wiring
+from yuliu.errors import NothingToSpeak, Overloaded, PullFailed, SynthesisFailed, UnknownVoice, VoiceNotReady
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from yuliu.speaker import Speaker
+
+HEAVY = {"asyncio", "numpy", "onnxruntime", "ai_edge_litert", "starlette", "uvicorn", "rjieba", "yuliu.speaker"}
+
+
+def all_commands() -> Iterator[list[str]]:
+    for name in COMMANDS:
+        yield [name]
+        command = cli.get_command(click.Context(cli), name)
+        if isinstance(command, click.Group):
+            yield from ([name, below] for below in command.commands)
+
+
+@pytest.mark.parametrize("args", list(all_commands()), ids=" ".join)
+def test_every_command_helps_with_examples(capsys: pytest.CaptureFixture[str], args: list[str]) -> None:
+    """--help and -h both work, say what it is for, and show how it is used."""
+    for option in ("--help", "-h"):
+        assert run([*args, option], None) == 0
+        out = capsys.readouterr().out
+        assert out.startswith(f"Usage: yuliu {' '.join(args)} ")
+        assert "Example" in out
+        assert max(map(len, out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["say", "--help"], ["voices", "--help"], ["doctor", "-h"], ["serve", "-h"]]
+)
+def test_help_loads_nothing_heavy(args: list[str]) -> None:
+    """Whoever asks for help is not made to wait for libraries."""
+    script = (
+        "import sys; from yuliu.cli.app import run; code = run(sys.argv[1:], None); "
+        f"print(*sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr); sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, *args], capture_output=True, text=True, check=True)
+    assert done.stderr == "\n"
+
+
+def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """And the exit code of wrong usage."""
+    assert run([], None) == 2
+    assert "Commands:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["sey"], "no such command 'sey'"),
+        (["say", "--foo"], "no such option"),
+        (["say", "hi", "--format", "wav"], "it needs -o"),
+        (["say", "hi", "-f", str(PROGRAM), "-o", "a.wav"], "either TEXT or --file"),
+        (["say", "-f", "/nonexistent/text", "-o", "a.wav"], "does not exist"),
+        (["say", "-f", "/", "-o", "a.wav"], "is a directory"),
+        (["say", "hi", "-o", "/nonexistent/a.wav"], "there is no folder"),
+        (["say", "hi", "-o", "a.mp3"], "ffmpeg -i - a.mp3"),
+        (["say", "hi", "-o", "a.wav", "--speed", "9"], "not in the range"),
+        (["say", "hi", "-o", "a.wav", "--encoding", "hex"], "no encoding of text"),
+        (["serve", "--port", "70000"], "not in the range"),
+    ],
+)
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], message: str) -> None:
+    """Exit code 2, what is wrong, and where to read on; before any voice is loaded."""
+
+    def never(voices: Sequence[str]) -> Speaker:
+        raise AssertionError("a voice was loaded")
+
+    assert run(args, Wiring(open_speaker=never)) == 2
+    error, *_, hint = capsys.readouterr().err.splitlines()
+    assert error.startswith("yuliu: error: ")
+    assert message in error
+    assert hint.startswith("Try: yuliu ")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (UnknownVoice("no such voice"), 2, "error: no such voice"),
+        (NothingToSpeak("nothing to say"), 1, "error: nothing to say"),
+        (VoiceNotReady("run: yuliu voices pull"), 1, "error: run: yuliu voices pull"),
+        (PullFailed("the disk is full"), 1, "error: the disk is full"),
+        (Overloaded("too many streams", retry_after_s=1.0), 1, "error: too many streams"),
+        (SynthesisFailed("the model failed"), 1, "error: the model failed"),
+        (OSError(28, "No space left on device", "a.wav"), 1, "error: a.wav: No space left on device"),
+        (OSError(28, "No space left on device"), 1, "error: no space left on device"),
+        (ZeroDivisionError("secret text"), 1, "error: ZeroDivisionError, which should not happen; please report"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (click.Abort(), 130, "interrupted"),
+    ],
+)
+def test_errors_become_words_and_codes(
+    capsys: pytest.CaptureFixture[str], error: BaseException, code: int, message: str
+) -> None:
+    """One line without a traceback; what is not ours is named by its class only."""
+    assert report(error) == code
+    line = capsys.readouterr().err
+    assert line.startswith(f"yuliu: {message}")
+    assert line.count("\n") == 1
+    assert "secret" not in line
+
+
+def test_notes_follow_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a command adds about the state of things is part of the line."""
+    error = SynthesisFailed("the model failed")
+    error.add_note("out.wav holds the beginning")
+    report(error)
+    assert capsys.readouterr().err == "yuliu: error: the model failed; out.wav holds the beginning\n"
+
+
+def test_closed_output_is_quiet() -> None:
+    """``yuliu voices list | head -0`` ends without complaints."""
+    command = [sys.executable, str(PROGRAM), "voices", "list", "--json"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout
+    assert process.stderr
+    process.stdout.close()
+    with process.stderr as errors:
+        assert errors.read() == b""
+    assert process.wait() == 1
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_script(capsys: pytest.CaptureFixture[str], shell: str) -> None:
+    """The script asks the program what to complete."""
+    assert run(["completion", shell], None) == 0
+    assert f"_YULIU_COMPLETE={shell}_complete" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [("yuliu s", {"say", "serve"}), ("yuliu say --voice h", {"heart"}), ("yuliu voices pull b", {"baker"})],
+)
+def test_completes_commands_and_voices(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, offered: set[str]
+) -> None:
+    """Commands by their table, voices by the catalogue."""
+    monkeypatch.setenv("YULIU_HOME", str(tmp_path))
+    monkeypatch.setenv("_YULIU_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", words)
+    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
+    with pytest.raises(SystemExit, match=r"^0$"):  # click itself ends the program
+        run([], None)
+    assert {line.partition(",")[2] for line in capsys.readouterr().out.splitlines()} == offered
+
+
+def test_doctor_finds_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an empty home the default voice is broken, the others are not needed, and each says what to run."""
+    monkeypatch.setenv("YULIU_HOME", str(tmp_path))
+    assert run(["doctor", "--json"], None) == 1
+    findings = {finding["name"]: finding for finding in json.loads(capsys.readouterr().out)}
+    assert findings["onnxruntime"]["state"] == "ok"
+    assert findings["voice yuliu"]["state"] == "broken"
+    assert findings["voice yuliu"]["advice"] == "yuliu voices pull yuliu"
+    assert findings["voice heart"]["state"] == "note"
+    assert run(["doctor"], None) == 1
+    assert "        -> yuliu voices pull yuliu\n" in capsys.readouterr().out
