@@ -61,7 +61,7 @@ def _watch(process: subprocess.Popen[bytes]) -> list[int]:
     watched, rss = psutil.Process(process.pid), [0]
     while process.poll() is None:
         try:
-            rss.append(watched.memory_info().rss)
+            rss.append(watched.memory_info().rss or rss[-1])  # 0 while it is ending
         except psutil.NoSuchProcess:
             break
         time.sleep(SAMPLE_EVERY_S)
