@@ -105,6 +105,16 @@ def speech_bytes(**fields: Any) -> bytes:
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
+def read_answer(raw: socket.socket) -> bytes:
+    """One chunked answer to its end."""
+    received = b""
+    while not received.endswith(b"\r\n0\r\n\r\n"):
+        data = raw.recv(65_536)
+        assert data, "the answer was cut off"
+        received += data
+    return received
+
+
 def receive_all(raw: socket.socket) -> bytes:
     """Everything until the server closes the connection."""
     received = bytearray()
@@ -132,13 +142,15 @@ def tone_speaker(engine: ToneEngine) -> Speaker:
 
 
 @contextlib.contextmanager
-def running_server(limits: Limits | None = None, **script: Any) -> Iterator[Running]:
-    """A server with a scripted engine."""
+def running_server(
+    limits: Limits | None = None, *, engine: ToneEngine | None = None, socket_stall_s: float = 60.0, **script: Any
+) -> Iterator[Running]:
+    """A server with a scripted engine, or one of the test's own."""
     gate = Gate()
-    engine = ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
+    engine = engine or ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
     speaker = tone_speaker(engine)
     with (
-        serving(lambda: speaker, limits) as port,
+        serving(lambda: speaker, limits, socket_stall_s=socket_stall_s) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
     ):
         running = Running(speaker, engine, gate, port, client)
@@ -152,10 +164,12 @@ def running_server(limits: Limits | None = None, **script: Any) -> Iterator[Runn
 
 
 @contextlib.contextmanager
-def serving(load: Callable[[], Speaker], limits: Limits | None = None) -> Iterator[int]:
+def serving(
+    load: Callable[[], Speaker], limits: Limits | None = None, *, socket_stall_s: float = 60.0
+) -> Iterator[int]:
     """A server on a free port, stopped at the end; gives the port."""
     limits = limits or Limits()
-    listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=limits.stall_s)
+    listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=socket_stall_s)
     port: int = listener.getsockname()[1]
     server = make_server(create_app(load, limits=limits), limits)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="server")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from serving import receive_all, running_server, speech_bytes, unchunked
+from serving import read_answer, receive_all, running_server, speech_bytes, unchunked
 
 from yuliu.server.limits import Limits
 
@@ -74,9 +75,7 @@ def test_a_client_gone_after_the_end_is_no_matter(running: Running) -> None:
     """Hanging up after the last chunk is what clients do."""
     raw = running.connect()
     running.send_speech(raw, input="hello")
-    received = b""
-    while not received.endswith(b"0\r\n\r\n"):
-        received += raw.recv(65_536)
+    read_answer(raw)
     raw.close()
     assert running.speech(input="hello").status_code == 200
 
@@ -109,9 +108,16 @@ def test_a_slow_reader_gets_everything_in_the_end(running: Running) -> None:
     assert unchunked(bytes(received)) == running.speech(input=text, response_format="pcm").content
 
 
-def test_a_reader_that_stalls_too_long_is_cut() -> None:
-    """Who takes nothing for too long loses the connection, and the stream is closed."""
-    with running_server(Limits(stall_s=0.3)) as running:
+@pytest.mark.parametrize(
+    ("stall_s", "socket_stall_s"),
+    [
+        (0.3, 60.0),
+        pytest.param(60.0, 0.3, marks=pytest.mark.skipif(sys.platform != "linux", reason="done by Linux")),
+    ],
+)
+def test_a_reader_that_stalls_too_long_is_cut(stall_s: float, socket_stall_s: float) -> None:
+    """Who takes nothing for too long loses the connection, by our clock or the kernel's; the stream is closed."""
+    with running_server(Limits(stall_s=stall_s), socket_stall_s=socket_stall_s) as running:
         raw = running.connect(receive_bytes=4_096)
         running.send_speech(raw, input=LONG)
         running.wait_until(lambda: running.speaker.num_streams == 1)
@@ -130,6 +136,16 @@ def test_a_request_that_does_not_come_is_refused(begun: bytes) -> None:
         assert received.startswith(b"HTTP/1.1 408")
         assert b'"code": "request_timeout"' in received
         assert running.engine.num_plans == 0
+
+
+def test_blank_lines_do_not_keep_a_connection() -> None:
+    """What may stand between two requests does not put off the time within which the second must come."""
+    with running_server(Limits(request_s=0.2)) as running:
+        raw = running.connect()
+        running.send_speech(raw, input="hello")
+        read_answer(raw)
+        raw.sendall(b"\r\n")
+        assert receive_all(raw).startswith(b"HTTP/1.1 408")
 
 
 @pytest.mark.parametrize("part", [b"X-Long: " + b"x" * 5_000, b"X-Short: x\r\n" * 500])

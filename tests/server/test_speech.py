@@ -8,22 +8,27 @@ import http.client
 import io
 import json
 import wave
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import httpx
 import openai
 import pytest
-from serving import PATIENCE_S, receive_all, running_server, speech_bytes
+from serving import PATIENCE_S, read_answer, receive_all, running_server, speech_bytes
 
 from yuliu.audio.pcm import to_s16le
+from yuliu.engines.api import StepResult
+from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
 from yuliu.server.limits import Limits
 from yuliu.wire.openai import SpeechLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from serving import Running
+
+    from yuliu.engines.api import StepRequest
 
 LONG = "one two three four five six seven eight nine ten. " * 8
 """Eight sentences of a second each."""
@@ -34,6 +39,20 @@ def running() -> Iterator[Running]:
     """A server with nothing out of the ordinary, which the tests of this file share."""
     with running_server() as server:
         yield server
+
+
+class HesitantEngine(ToneEngine):
+    """An engine that gives no sound in the first step of an utterance."""
+
+    def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
+        """Nothing at frame 0, then as usual."""
+        results = super().step(requests)
+        return [
+            StepResult(result.samples[:0], replace(request.utterance, next_frame=1))
+            if request.utterance.next_frame == 0
+            else result
+            for request, result in zip(requests, results, strict=True)
+        ]
 
 
 def error_of(answer: httpx.Response) -> dict[str, Any]:
@@ -126,10 +145,7 @@ def test_the_wav_header_comes_with_the_first_sound(running: Running) -> None:
     """Header and first samples are one chunk of the body, so that no player starts on a header alone."""
     raw = running.connect()
     running.send_speech(raw, input="hello")
-    received = b""
-    while b"0\r\n\r\n" not in received:
-        received += raw.recv(65_536)
-    size, _, chunk = received.partition(b"\r\n\r\n")[2].partition(b"\r\n")
+    size, _, chunk = read_answer(raw).partition(b"\r\n\r\n")[2].partition(b"\r\n")
     assert chunk.startswith(b"RIFF")
     assert int(size, 16) > 44
 
@@ -189,6 +205,15 @@ def test_a_failure_before_the_first_sound_is_a_500(script: dict[str, Any], error
         assert (answer.status_code, error_of(answer)["code"]) == (500, "synthesis_failed")
         assert running.speaker.num_streams == 0
         assert running.speech(input=LONG).status_code == 200
+
+
+def test_a_step_without_sound_is_no_first_sound() -> None:
+    """Engines that wait for theirs may give nothing at first; a failure after that is still a clean one."""
+    engine = HesitantEngine(ToneScript(fail_steps=frozenset({1})))
+    with running_server(engine=engine) as running:
+        assert running.speech(input=LONG).status_code == 500
+        assert engine.num_steps == 2
+        assert len(running.speech(input="hello", response_format="pcm").content) == 2 * 11 * ToneEngine.HOP
 
 
 @pytest.mark.parametrize("script", [{"fail_plans": frozenset({3})}, {"fail_steps": frozenset({1})}])
@@ -264,5 +289,5 @@ def test_too_many_streams_are_refused() -> None:
         assert (refused.status_code, error_of(refused)["code"]) == (429, "overloaded")
         assert int(refused.headers["retry-after"]) >= 1
         running.gate.open()
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        read_answer(first)
         assert running.speech(input="hello").status_code == 200

@@ -80,7 +80,8 @@ class BoundedConnection(HttpToolsProtocol):
             self._num_bytes += len(data)
             self._check_size()
         elif self.cycle is idle_since and not self._answering:
-            self._await_request()  # blank lines before a request: they end uvicorn's wait for it, so that ours begins
+            self._in_head = True  # blank lines before a request: they end uvicorn's wait for it, so that ours begins
+            self._await_request()
 
     def on_message_begin(self) -> None:
         """A request begins: its head is counted, its time runs."""
