@@ -67,8 +67,9 @@ def main() -> int:
             if not 1 < seconds < 10:
                 sys.exit(f"that is not how long this {lang} text takes")
     finally:
-        os.killpg(process.pid, signal.SIGTERM)
-        process.wait(30)
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGTERM)
+            process.wait(30)
     return 0
 
 
