@@ -13,8 +13,8 @@ from yuliu.text.zh.phones import MARKS, PHONES
 
 MANDARIN = Mandarin()
 ANY_TEXT = st.text(max_size=80) | st.text(
-    alphabet="0123456789０１，。、.,:：/-~—%￥$€+*=<>()（）@#&^√²³½①Ⅲ℃°㎡ABCGTVWaekmgstx 年月日时点分第两二一不元个号楼次"
-    "三得地儿了花还行长了女儿看\u3000\n\u200d😀éñ가あア𠀀兒",
+    alphabet="0123456789０１，。、.,:：/-~—%￥$€+*=<>()（）@#&^√²³½①Ⅲ℃°㎡ABCGTVWaekmgstx "
+    "年月日时点分第两二一不元个号楼次三得地儿了花还行长了女儿看\u3000\n\u200d😀éñ가あア𠀀兒",
     max_size=60,
 )
 

@@ -80,12 +80,13 @@ def load() -> Lexicon:
     Raises:
         ModuleNotFoundError: ``pypinyin`` is not installed.
     """
-    singles = _single_readings()
-    characters = {char: sys.intern(_digit_tone(reading)) for char, reading in _characters()} | singles
+    own = dict(_own_words())
+    characters = {char: sys.intern(_digit_tone(reading)) for char, reading in _characters()}
+    characters |= {char: readings[0] for char, readings in own.items() if len(char) == 1}
     return Lexicon(
         characters=characters,
         phrases=PhraseBook.of(dict(_phrases(characters))),
-        overrides=PhraseBook.of(dict(_overrides())),
+        overrides=PhraseBook.of({word: readings for word, readings in own.items() if len(word) > 1}),
         contexts=_contexts(),
     )
 
@@ -152,20 +153,16 @@ def _rows(name: str) -> Iterator[list[str]]:
             yield line.split("\t")
 
 
-def _single_readings() -> dict[str, str]:
-    return {row[0]: sys.intern(row[1]) for row in _rows("polyphones.tsv") if len(row[0]) == 1}
-
-
-def _overrides() -> Iterator[tuple[str, Readings]]:
-    for row in _rows("polyphones.tsv"):
-        readings = tuple(map(sys.intern, row[1].split()))
-        if len(row[0]) > 1:
-            yield row[0], readings
+def _own_words() -> Iterator[tuple[str, Readings]]:
+    for readings, words in _rows("polyphones.tsv"):
+        for word in words.split():
+            yield word, tuple(map(sys.intern, readings.split()))
 
 
 def _contexts() -> dict[str, tuple[Context, ...]]:
     table: dict[str, list[Context]] = {}
-    for char, pinyin, left, right in _rows("contexts.tsv"):
+    for row in _rows("contexts.tsv"):
+        char, pinyin, left, right = (*row, "", "")[:4]
         rule = Context(pinyin, re.compile(f"(?:{left})$" if left else ""), re.compile(right))
         table.setdefault(char, []).append(rule)
     return {char: tuple(rules) for char, rules in table.items()}

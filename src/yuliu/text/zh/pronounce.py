@@ -45,11 +45,12 @@ def pronounce(text: str, lexicon: Lexicon) -> list[Syllable]:
 
 def _citation(text: str, words: Sequence[Word], lexicon: Lexicon) -> list[str]:
     tones = [lexicon.characters[char] for char in text]
-    _apply_phrases(text, tones, lexicon, _word_inside(words))
-    _apply_particles(text, words, tones)
-    own = _apply_overrides(text, tones, lexicon)
+    inside = _word_inside(words)
+    _apply_phrases(text, tones, lexicon, inside)
+    _apply_particles(text, words, tones, lexicon)
+    own = _apply_overrides(text, tones, lexicon, inside)
     for at, char in enumerate(text):
-        if char in "一不":
+        if char in "一不" and at not in own:
             tones[at] = lexicon.characters[char] if tones[at][:-1] in ("yi", "bu") else tones[at]
         elif char in lexicon.contexts and at not in own:
             tones[at] = _in_context(text, at, lexicon) or tones[at]
@@ -84,16 +85,18 @@ def _fits(start: int, end: int, inside: set[int]) -> bool:
     return all(place in inside for place in range(start + 1, end)) and (start in inside or end in inside)
 
 
-def _apply_overrides(text: str, tones: list[str], lexicon: Lexicon) -> set[int]:
+def _apply_overrides(text: str, tones: list[str], lexicon: Lexicon, inside: set[int]) -> set[int]:
+    """Put in our own words, longest first; a pair must not cut a word in two (人数 | 到 is not 数到)."""
     own: set[int] = set()
     at = 0
     while at < len(text):
         sizes = lexicon.overrides.at(text, at)
-        size = sizes[0] if sizes else 0
-        for offset, reading in enumerate(lexicon.overrides.readings[text[at : at + size]] or () if size else ()):
+        size = next((size for size in sizes if size > 2 or _fits(at, at + size, inside)), 0)
+        readings = lexicon.overrides.readings[text[at : at + size]] if size else None
+        for place, reading in enumerate(readings or (), start=at):
             if reading != "-":
-                tones[at + offset] = reading
-                own.add(at + offset)
+                tones[place] = tones[place][:-1] + "5" if reading == "5" else reading
+                own.add(place)
         at += size or 1
     return own
 
@@ -106,24 +109,36 @@ def _in_context(text: str, at: int, lexicon: Lexicon) -> str | None:
     return None
 
 
+_SURNAME_READINGS = (
+    "单shan4 解xie4 查zha1 盖ge3 任ren2 曾zeng1 朴piao2 仇qiu2 区ou1 华hua4 葛ge3 翟zhai2 覃qin2 缪miao4 宁ning4 "
+    "燕yan1 冼xian3 种chong2 乐yue4 纪ji3 应ying1 宿su4 折she2 那na1 过guo1 车che1 干gan1 都du1 占zhan1 於yu1 "
+    "员yun4 隗wei3 郗chi1 谌chen2 牟mou2 臧zang1 秘bi4 繁po2"
+)
+SURNAMES = {each[0]: each[1:] for each in _SURNAME_READINGS.split()}
+"""Characters that are read otherwise as surnames."""
+
 _NOT_AFTER_ADVERB = re.compile(
     r"[的上下里内外中面区方位铁图理形势球震板址点毯带段处域质道级皮基主产盘心标狱沟窖瓜洞]|$"
 )
 
 
-def _apply_particles(text: str, words: Sequence[Word], tones: list[str]) -> None:
-    """地 after an adverbial (高兴地笑) is neutral; as a noun it stays di4."""
+def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon: Lexicon) -> None:
+    """地 after an adverbial (高兴地笑) is neutral; as a noun it stays di4. Surnames are read as such in names."""
     at = 0
     for index, word in enumerate(words):
-        if word.text == "地" and index and _is_manner(words[index - 1], text, at):
-            tones[at] = "de5"
-        at += len(word.text)
+        end = at + len(word.text)
+        adverb = len(word.text) > 2 and word.text[-1] == "地" and word.text[-2] == word.text[-3]
+        if adverb or (word.text == "地" and index and _is_manner(words[index - 1], text, at)):
+            tones[end - 1] = "de5"
+        if word.tag == "nr" and 1 < len(word.text) < 5 and word.text not in lexicon.phrases.readings:
+            tones[at] = SURNAMES.get(word.text[0], tones[at])
+        at = end
 
 
 def _is_manner(word: Word, text: str, at: int) -> bool:
     if _NOT_AFTER_ADVERB.match(text, at + 1):
         return False
-    doubled = at >= 2 and text[at - 1] == text[at - 2]
+    doubled = at >= 2 and (text[at - 1] == text[at - 2] or text[at - 2 : at] == text[max(0, at - 4) : at - 2])
     return doubled or (len(word.text) >= 2 and word.tag[:1] in "abdivlzo")
 
 

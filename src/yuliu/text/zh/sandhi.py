@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 _NUMERALS = frozenset("零〇一二三四五六七八九十百千万亿点幺两")
 _DIGITS = frozenset("零〇一二三四五六七八九幺")
-_ORDINAL_BEFORE = re.compile(r"(?:第|星期|礼拜|周|初|统|唯|万|专|单|之|逐|合|不|大年初|其|同|归|划|说)$")
+_ORDINAL_BEFORE = re.compile(r"(?:第|星期|礼拜|周|初|统|唯|专|单|之|逐|其|归|月)$")
 _ORDINAL_AFTER = re.compile(r"月(?!亮|球)|号|楼|层楼|年级|班|季度|中学|等奖|级|期工程|环|审|区|单元|栋|线城|诺千金")
-_IDIOM_ONE = re.compile(r"一一|一二|一三|一五一十")
+_NUMERALS_BEFORE = _NUMERALS - {"两"}
 
 
 def apply(text: str, tones: list[str], lengths: Sequence[int]) -> list[str]:
@@ -49,12 +49,12 @@ def _double(text: str, spoken: list[str], lengths: Sequence[int]) -> None:
     """看看, 想想, 看一看: the second of a doubled verb is neutral."""
     start = 0
     for length in lengths:
-        if length == 2 and text[start] == text[start + 1] and text[start] in _VERBS:
+        if length in (2, 3) and text[start] == text[start + 1] and text[start] in _VERBS:
             _neutral(spoken, start + 1)
         start += length
     for at in range(1, len(text) - 1):
         same = text[at - 1] == text[at + 1] and text[at - 1] not in _NUMERALS
-        if same and text[at] == "一" and (at < 2 or text[at - 2] not in "第"):
+        if same and text[at] == "一" and text[max(0, at - 2)] not in "一第":
             spoken[at] = "yi5"
         elif same and text[at] == "不":
             spoken[at] = "bu5"
@@ -75,20 +75,19 @@ def _neutral(spoken: list[str], at: int) -> None:
 def _tone_of_one(text: str, spoken: Sequence[str], at: int) -> str:
     if spoken[at] == "yi5":
         return "5"
-    left, right = text[max(0, at - 3) : at], text[at + 1 : at + 4]
-    if (
-        not right
-        or left[-1:] in _NUMERALS - {"两"}
-        or right[0] in _DIGITS
-        or (right[0] == "点" and right[1:2] in _DIGITS and right[1:2])
-    ):
-        return "1"
-    if _ORDINAL_BEFORE.search(left) and not (left.endswith(("万", "不")) and not left.endswith("万")):
-        return "1"
-    if _ORDINAL_AFTER.match(right):
+    if _is_plain_one(text[max(0, at - 3) : at], text[at + 1 : at + 4]):
         return "1"
     following = _tone(spoken, at + 1)
-    return "2" if following == "4" or (following == "5" and right[0] == "个") else "4"
+    return "2" if following == "4" or (following == "5" and text[at + 1] == "个") else "4"
+
+
+def _is_plain_one(left: str, right: str) -> bool:
+    """Whether 一 keeps its first tone: at the end, in numerals and dates, as an ordinal, in words like 统一."""
+    if not right or right[0] in _DIGITS or (right[0] == "点" and right[1:2] in _DIGITS and right[1:]):
+        return True
+    if left[-1:] in _NUMERALS_BEFORE and left and right[0] != "刻":
+        return True
+    return bool(_ORDINAL_BEFORE.search(left) or _ORDINAL_AFTER.match(right))
 
 
 def _tone_of_not(text: str, spoken: Sequence[str], at: int) -> str:

@@ -9,14 +9,14 @@ from yuliu.text.zh.numbers import cardinal, spell_digits
 
 _NAMED_BY = re.compile(
     r"(?:手机号?|电话|号码|账号|帐号|账户|卡号|单号|编号|编码|代码|密码|验证码|校验码|激活码|邀请码|QQ号?|qq号?|群号?|ID号?|id|"
-    r"微信号?|尾号|邮编|学号|工号|证号|口令|序列号|取件码|提取码|识别码|房号|房间号?|门牌号?|车牌号?|热线|专线|拨打?|致电|短信|"
+    r"微信号?|尾号|邮编|学号|工号|证号|口令|序列号|取件码|会议号|会员号|提取码|识别码|房号|房间号?|门牌号?|车牌号?|热线|专线|拨打?|致电|短信|"
     r"打|客服|流水号|批号|型号|航班号?|车次)(?:是|为|叫|至|到|给|[:：\s]){0,2}$"
 )
-_SERVICE_LINES = "10086 10010 10000 12306 12315 12345 12348 12321 12329 12366 12333 12580 11185 11183"
+_SERVICE_LINES = "10086 12306 12315 12348 12321 12329 12366 12333 12580 11185 11183"
 _SERVICE = frozenset(_SERVICE_LINES.split())
 _NAMES_AFTER = re.compile(
     r"室|号?房|教室|包厢|国道|省道|[次路]?(?:公交|列车|航班|高铁)|路(?![人程口上])|事件|事变|大促|医院|中学|错误|页面|高校|"
-    r"工程|计划|工作制|购物节|飞机|客机|地铁|信箱"
+    r"工程|计划|工作制|购物节|飞机|客机|地铁|信箱|客服|服务热线|热线|电话|报警|急救|火警|查询|投诉|大学|院校|晚会"
 )
 _PROVINCES = "京津沪渝冀豫云辽黑湘皖鲁新苏浙赣鄂桂甘晋蒙陕吉闽贵粤青藏川宁琼使领港澳"
 _AIRLINE_CODES = (
@@ -48,10 +48,6 @@ def _ip(match: re.Match[str]) -> str | None:
     return words + (f"冒号{spell_digits(match['port'], one='幺')}" if match["port"] else "")
 
 
-def _version(match: re.Match[str]) -> str:
-    return "点".join(cardinal(part) for part in match[0].split("."))
-
-
 def _named(match: re.Match[str]) -> str | None:
     digits = match[0]
     if len(digits) >= 3 and _NAMED_BY.search(before(match, 10)):
@@ -61,6 +57,10 @@ def _named(match: re.Match[str]) -> str | None:
     if re.match(r"955\d\d$", digits) and not re.match(r"[元个人次米块万]", after(match, 1)):
         return spell_digits(digits, one="幺")
     return None
+
+
+def _named_groups(match: re.Match[str]) -> str | None:
+    return _telephone(match) if _NAMED_BY.search(before(match, 10)) else None
 
 
 def _before_name(match: re.Match[str]) -> str | None:
@@ -91,9 +91,18 @@ def _plate(match: re.Match[str]) -> str:
 def _model(match: re.Match[str]) -> str | None:
     """Digits that follow Latin letters: RTX4090, H264, i7-13700K, but iPhone 15, Top 100."""
     digits = match[0]
-    if len(digits) <= 2 or (digits.endswith("00") and digits[0] != "0"):
+    if len(digits) <= 2 or (len(digits) <= 4 and digits.endswith("00") and digits[0] != "0"):
         return None
     return spell_digits(digits)
+
+
+def _year_name(match: re.Match[str]) -> str:
+    return spell_digits(match[0])
+
+
+def _hidden(match: re.Match[str]) -> str:
+    """138****1234: what is hidden is told."""
+    return "".join("星" if char == "*" else spell_digits(char, one="幺") for char in match[0])
 
 
 def _roman(match: re.Match[str]) -> str | None:
@@ -169,9 +178,9 @@ RULES: tuple[Rule, ...] = (
         r"(?P<ip>\d{1,3}(?:\.\d{1,3}){3})(?![\d.]\d)(?:/(?P<net>\d{1,2})(?!\d))?(?::(?P<port>\d{2,5})(?!\d))?",
         _ip,
     ),
-    rule(DIGIT, r"\d{1,4}(?:\.\d{1,4}){2,5}(?![\d])", _version),
+    rule(DIGIT, r"\d{3,4}(?:[ -]\d{3,4}){1,5}(?![\d.,])", _named_groups),
     rule(DIGIT, r"\d{3,16}(?![\d.,]\d|\d)", _named),
-    rule(DIGIT, rf"\d{{3,4}}(?=\s?(?:{_NAMES_AFTER.pattern}))", _before_name),
+    rule(DIGIT, rf"\d{{3,5}}(?=\s?(?:{_NAMES_AFTER.pattern}))", _before_name),
     rule(
         DIGIT,
         r"(?<=单元|楼栋)\d{3,4}(?!\d)|(?<=[栋座幢])\d{3,4}(?!\d)|(?<=号楼)\d{3,4}(?!\d)|(?<=波音|空客)\d{3}(?!\d)",
@@ -192,7 +201,13 @@ RULES: tuple[Rule, ...] = (
     rule("№", r"№\s?(\d{1,6})", _number_of),
     rule("IVXL", r"(?<![A-Za-z])[IVXL]{2,6}(?![A-Za-z0-9])(?=[章节部卷期级型类世代度集]|\b)", _roman),
     rule("IVX", r"(?<=第)[IVX](?![A-Za-z0-9])|(?<![A-Za-z0-9])I(?=[期级类]\w)", _roman),
-    rule(DIGIT, r"(?<=[A-Za-z])\d{1,8}(?![\d.]\d|\d)|(?<=[A-Za-z]-)\d{3,8}(?!\d)", _model),
+    rule(
+        DIGIT,
+        r"(?<=[A-Za-z])(?<!\d[xX])\d{1,16}(?![\d.]\d|\d)|(?:(?<=[A-Za-z]-)|(?<=[A-Za-z]\d-)|(?<=_)|(?<=[A-Z]\.))\d{3,8}(?!\d)",
+        _model,
+    ),
+    rule(DIGIT, r"(?<=[A-Za-z] )(?:19|20)\d\d(?![\d.,年])", _year_name),
+    rule(DIGIT, r"\d{3}\*{2,8}\d{2,4}(?!\d)", _hidden),
     rule(DIGIT, r"(?<=[A-Z] )\d{3,5}(?![\d.,]\d|\d)(?!\s?[一-鿿])", _model),
     rule(DIGIT, r"\d{3,4}(?=[pPiI](?![A-Za-z]))", lambda match: spell_digits(match[0])),
     rule(DIGIT, r"\d{1,2}·\d{1,2}(?!\d)", lambda match: spell_digits(match[0].replace("·", ""))),

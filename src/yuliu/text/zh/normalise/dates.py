@@ -12,10 +12,9 @@ _MONTH = r"(?:0?[1-9]|1[0-2])"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 _FEW_YEARS = re.compile(r"[多余来]|(?:的)?历史|[以之]?前(?!后)|[以之]?后|间|时间")
 _SPAN_OF_YEARS = re.compile(r"(?:有|近|约|历经|距今|超过|长达|了|达|满|前后|过去|未来|再过|活)$")
+_COUNTED = re.compile(r"\s?(?:[元个人米块万千亿美欧次件名克公斤平度瓦伏转字户家吨℃%]|[a-zA-Z])")
 _SCORE_BEFORE = re.compile(r"(?:比分|比数|以|比分为|比分是|比|成|平)[:\s]?$")
-_SCORE_AFTER = re.compile(
-    r"(?:战?胜|获胜|取胜|击败|战平|领先|落后|险胜|大胜|惜败|不敌|负于|逆转|输|赢|的?比分|的?比例)"
-)
+SCORE_AFTER = re.compile(r"(?:战?胜|获胜|取胜|击败|战平|领先|落后|险胜|大胜|惜败|不敌|负于|逆转|输|赢|的?比分|的?比例)")
 _RATIO_BEFORE = re.compile(r"(?:比例尺?|配比|比值|比率|按|比|为比)(?:是|为|约)?[:\s]?$")
 
 
@@ -36,7 +35,7 @@ def _year_month(match: re.Match[str]) -> str | None:
 
 def _years(match: re.Match[str]) -> str | None:
     first, last = match["a"], match["b"]
-    if len(last) == 4 and not int(first) < int(last):
+    if len(last) == 4 and (not int(first) < int(last) or _COUNTED.match(match.string, match.end())):
         return None
     if len(last) == 2 and after(match, 2) not in ("赛季", "学年", "财年", "年度"):
         return None
@@ -54,6 +53,19 @@ def _year(match: re.Match[str]) -> str | None:
 
 def _ancient_year(match: re.Match[str]) -> str | None:
     return spell_digits(match[0]) if re.search(r"公元前?$|西元前?$", before(match, 3)) else None
+
+
+def _occasion(match: re.Match[str]) -> str:
+    """5.1放假 is 五一, 9.18事变 九一八, 10.1 十一."""
+    month, _, day = match[0].replace("·", ".").partition(".")
+    if month == day and len(day) == 2:
+        return "双" + cardinal(day)
+    return "十" + spell_digits(day) if month == "10" else spell_digits(month + day)
+
+
+def _generation(match: re.Match[str]) -> str | None:
+    """80后 is 八零后."""
+    return None if before(match, 1) in ("第", "前", "近", "约") else spell_digits(match[0])
 
 
 def _two_digit_year(match: re.Match[str]) -> str | None:
@@ -98,7 +110,7 @@ def _time(match: re.Match[str]) -> str | None:
     if match["s"] is None and match["half"] is None:
         if _SCORE_BEFORE.search(around) or _RATIO_BEFORE.search(around):
             return None
-        if _SCORE_AFTER.match(match.string, match.end()):
+        if SCORE_AFTER.match(match.string, match.end()):
             return None
     return _clock(match["h"], match["m"], match["s"], match["half"])
 
@@ -113,22 +125,26 @@ def _ratio(match: re.Match[str]) -> str:
     return "比".join(decimal(part) for part in re.split(r"\s?:\s?", match[0]))
 
 
-_HALF = r"(?:\s?(?P<half>[aApP])\.?[mM]\b\.?)"
+_OCCASIONS = "劳动节|假期|放假|小?长假|国庆|晚会|事变|事件|惨案|大?地震|大促|购物节|运动|起义|讲话|期间"
+_HALF = r"(?:\s?(?P<half>[aApP])\.?[mM](?![A-Za-z])\.?)"
 
 RULES: tuple[Rule, ...] = (
-    rule(DIGIT, rf"(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>{_MONTH})(?P=sep)(?P<d>{_DAY})(?![\d.]\d|\d)", _date),
+    rule(DIGIT, rf"(?<![vV.\d])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>{_MONTH})(?P=sep)(?P<d>{_DAY})(?![\d.]\d|\d)", _date),
     rule("T", r"(?<=\d)T(?=\d\d:\d\d)", " "),
     rule("Z", r"(?<=:\d\d)Z\b", ""),
     rule(DIGIT, rf"(?P<a>{_YEAR})年?\s?[-~]\s?(?P<b>{_YEAR}|\d\d(?=[赛学财年]))(?![\d\-/.])", _years),
     rule(DIGIT, rf"(?P<a>{_YEAR})/(?P<b>\d\d)(?=赛季|学年|财年|年度)", _years),
     rule(DIGIT, rf"(?P<y>{_YEAR})[-/](?P<m>0[1-9]|1[0-2])(?![\d\-/.])", _year_month),
     rule(DIGIT, rf"{_YEAR}(?=\s?(?:年|Q[1-4]|届))", _year),
+    rule(DIGIT, rf"\d{{1,2}}[.·]\d{{1,2}}(?={_OCCASIONS})", _occasion),
+    rule(DIGIT, r"[0-9][05](?=后(?![面来天边方卫备期续半悔退勤院台]))", _generation),
     rule(DIGIT, r"\d{3}(?=年)", _ancient_year),
     rule(DIGIT, r"\d{2}(?=年)", _two_digit_year),
     rule(DIGIT, r"0[1-9](?=[月日号时]|点)", lambda match: _whole(match[0])),
     rule(DIGIT, rf"(?P<h>\d{{1,2}}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?!\d|:){_HALF}?", _time),
     rule(DIGIT, rf"(?P<h>\d{{1,2}}){_HALF}", _half_day),
     rule(DIGIT, r"\d{1,6}(?:\.\d{1,4})?(?:\s?:\s?\d{1,6}(?:\.\d{1,4})?){1,5}(?![\d:])", _ratio),
+    rule("-~", r"(?:(?<=\d[/.-]\d)|(?<=\d[/.-]\d\d))\s?[-~]\s?(?=\d{4}[/.-]\d)", "到"),
     rule("-~", r"(?<=:\d\d)\s?[-~]\s?(?=\d{1,2}:\d\d)", "到"),
 )
 """In the order in which they are tried."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 
+from yuliu.text.zh.normalise.dates import SCORE_AFTER
 from yuliu.text.zh.normalise.rule import DIGIT, NUMBER, Rule, after, before, in_equation, rule
 from yuliu.text.zh.normalise.units import DEGREES, PER, PER_UNIT, UNIT, UNITS, alternatives
 from yuliu.text.zh.numbers import cardinal, count, decimal, spell_digits, takes_liang
@@ -34,7 +36,7 @@ _CURRENCIES = {
 }
 _CURRENCY = alternatives(_CURRENCIES)
 _MAGNITUDE = r"(?:\s?(?:百万|千万|百亿|千亿|万亿|[十百千万亿]|[kKmMbBwW](?![A-Za-z0-9])|million\b|billion\b))"
-_MAGNITUDES = {"k": "千", "m": "百万", "b": "十亿", "w": "万", "million": "百万", "billion": "十亿"}
+_MAGNITUDES = {"k": 10**3, "w": 10**4, "m": 10**6, "million": 10**6, "b": 10**9, "billion": 10**9}
 _CURRENT = re.compile(r"电流|安培|额定|保险丝|空开|快充|充电|输出|输入|电源|插[座头]|[伏V]")
 _ORDINAL = re.compile(r"第[\d、,和与及至到~\-\s第]{0,12}$")
 _ORDINAL_AFTER = re.compile(r"楼|号|月|日|班|路|环|线|期|年级|单元|栋|座")
@@ -44,13 +46,15 @@ _MEASURE = (
 )
 
 
-def _times(magnitude: str | None) -> str:
-    word = (magnitude or "").strip()
-    return _MAGNITUDES.get(word.lower(), word)
-
-
 def _amount(number: str, magnitude: str | None) -> str:
-    words = _times(magnitude)
+    """An amount of money: 1.2万, or 1.5M for 一百五十万; nobody says the zeros at the end of 5.50."""
+    words = (magnitude or "").strip()
+    if "." in number:
+        number = number.rstrip("0").rstrip(".")
+    if words.lower() in _MAGNITUDES:
+        total = Decimal(number.replace(",", "")) * _MAGNITUDES[words.lower()]
+        number, words = f"{total:f}".removesuffix(".0"), ""
+        number = number.rstrip("0").rstrip(".") if "." in number else number
     return count(number, words or "元") + words
 
 
@@ -110,6 +114,17 @@ def _ampere(match: re.Match[str]) -> str | None:
     return count(match["a"], "安") + "安"
 
 
+def _ten_thousands(match: re.Match[str]) -> str:
+    """Watts, unless people or things are counted: 3W人, 5w粉丝."""
+    watts = match[0].endswith("W") or re.search(r"[功率灯充电耗瓦]", before(match, 6) + after(match, 4))
+    counted = re.match(r"[人粉块元用次阅播多名个条赞字+]", after(match, 1))
+    return count(match["a"], "万") + ("瓦" if watts and not counted else "万")
+
+
+def _pressure(match: re.Match[str]) -> str:
+    return f"{cardinal(match['a'])}、{cardinal(match['b'])}毫米汞柱"
+
+
 def _megabyte(match: re.Match[str]) -> str:
     return count(match["a"], "兆") + "兆"
 
@@ -127,9 +142,7 @@ def _range(match: re.Match[str]) -> str | None:
     following = after(match, 3)
     if in_equation(match) or re.match(r"\s?[-/]", following):
         return None
-    if re.search(r"比分|以|战绩|总比分|[胜平负]", before(match, 3)) and re.match(
-        r"[战击获取胜领落险大惜不负逆横]", following
-    ):
+    if re.search(r"比分|比数|战绩", before(match, 3)) or SCORE_AFTER.match(match.string, match.end()):
         return f"{decimal(first)}比{decimal(last)}"
     if dash == "-" and not re.match(_MEASURE, following) and _value(first) >= _value(last):
         return f"{decimal(first)}杠{decimal(last)}" if len(first + last) <= 4 else None
@@ -157,6 +170,10 @@ def _compound(match: re.Match[str]) -> str:
     return count(match["a"], match["unit"]) + match["unit"] + spell_digits(match["rest"])
 
 
+def _minutes(match: re.Match[str]) -> str:
+    return f"{count(match['a'], '分钟')}分{cardinal(match['s'])}秒"
+
+
 def _discount(match: re.Match[str]) -> str:
     return spell_digits(match[0])
 
@@ -176,6 +193,15 @@ def _fraction(match: re.Match[str]) -> str | None:
 
 def _mixed_fraction(match: re.Match[str]) -> str:
     return f"{decimal(match['whole'])}又{decimal(match['b'])}分之{decimal(match['a'])}"
+
+
+def _version(match: re.Match[str]) -> str:
+    return "点".join(cardinal(part) for part in match[0].split("."))
+
+
+def _inches(match: re.Match[str]) -> str | None:
+    """A quotation mark after a number is inches, unless it closes a quotation."""
+    return None if before(match, 60).count('"') % 2 else count(match["a"], "英寸") + "英寸"
 
 
 def _number(match: re.Match[str]) -> str:
@@ -204,7 +230,7 @@ RULES: tuple[Rule, ...] = (
         _money_after,
     ),
     rule(DIGIT + "-+", rf"(?<![\dA-Za-z])(?P<a>[-+]?{NUMBER})\s?%?\s?[-~]\s?(?P<b>-?{NUMBER})\s?%", _percentages),
-    rule(DIGIT, rf"(?P<a>{NUMBER})\s?%?\s?[-~]\s?(?P<b>-?{NUMBER})\s?%", _percentages),
+    rule(DIGIT, rf"(?<![A-Za-z])(?P<a>{NUMBER})\s?%?\s?[-~]\s?(?P<b>-?{NUMBER})\s?%", _percentages),
     rule(DIGIT, rf"(?P<a>{NUMBER})\s?[%‰]", _percentage),
     rule("-+", rf"(?<![\dA-Za-z])(?P<a>[-+]{NUMBER})\s?[%‰]", _percentage),
     rule(
@@ -212,7 +238,11 @@ RULES: tuple[Rule, ...] = (
         rf"(?<![\dA-Za-z])(?P<a>-?{NUMBER})\s?(?P<ua>{UNIT})?\s?[-~]\s?(?P<b>-?{NUMBER})\s?(?P<ub>{UNIT})",
         _measures,
     ),
-    rule(DIGIT + "-", rf"(?<![A-Za-z])(?P<a>-?{NUMBER})\s?(?P<unit>{UNIT})", _measure),
+    rule(DIGIT, rf"(?<![A-Za-z]){_PLACE}[wW](?![A-Za-z\d])", _ten_thousands),
+    rule(DIGIT, rf"(?:(?<![A-Za-z])|(?<=\d[hms]))(?P<a>{NUMBER})\s?(?P<unit>{UNIT})", _measure),
+    rule("-", rf"(?<![A-Za-z\d])(?P<a>-{NUMBER})\s?(?P<unit>{UNIT})", _measure),
+    rule(DIGIT, r"(?P<a>\d{1,3})['′](?P<s>\d{1,2})(?:\"|″|'')", _minutes),
+    rule(DIGIT, r"(?P<a>\d{2,3})/(?P<b>\d{2,3})\s?mmHg", _pressure),
     rule(DIGIT, rf"{_PLACE}A(?![A-Za-z])", _ampere),
     rule(DIGIT, rf"{_PLACE}M(?![A-Za-z\d])", _megabyte),
     rule(DIGIT, r"(?P<a>[1-9])、(?P<b>[2-9])(?P<ten>(?=十|百|千|万)|(?=" + _MEASURE + "))", _about),
@@ -221,8 +251,12 @@ RULES: tuple[Rule, ...] = (
     rule(DIGIT, rf"{_PLACE}\+(?![\dA-Za-z+])", _and_more),
     rule(DIGIT, r"(?P<whole>\d{1,4})\s?又\s?(?P<a>\d{1,4})/(?P<b>\d{1,4})(?![\d/])", _mixed_fraction),
     rule(DIGIT, r"(?P<a>\d{1,4})/(?P<b>\d{1,4})(?![\d/])", _fraction),
-    rule(DIGIT, rf"{_PLACE}\s?(?P<dash>[-~])\s?(?P<b>{NUMBER})(?!\d)", _range),
+    rule(DIGIT, rf"(?<![A-Za-z]){_PLACE}\s?(?P<dash>[-~])\s?(?P<b>{NUMBER})(?!\d)", _range),
+    rule(DIGIT, r"\d{1,4}(?:\.\d{1,4}){2,5}(?!\d)", _version),
+    rule(DIGIT, rf"{_PLACE}\"(?![\dA-Za-z])", _inches),
+    rule(DIGIT, r"(?:996|985)(?![\d.,个人元次米年天块分度公万千])", lambda match: spell_digits(match[0])),
     rule(DIGIT, NUMBER, _number),
+    rule(".", r"(?<![\w.])\.\d{1,12}(?![\d.])", lambda match: decimal("0" + match[0])),
     rule("/", PER_UNIT, lambda match: "每" + PER[match["per"]]),
 )
 """In the order in which they are tried."""

@@ -71,7 +71,7 @@ def _scientific(match: re.Match[str]) -> str:
 
 
 RULES: tuple[Rule, ...] = (
-    rule("0123456789", rf"(?P<a>{NUMBER})[eE](?P<n>[-+]?\d{{1,3}})(?![\dA-Za-z])", _scientific),
+    rule("0123456789", rf"(?<![A-Za-z\d.])(?P<a>{NUMBER})[eE](?P<n>[-+]?\d{{1,3}})(?![\dA-Za-z])", _scientific),
     rule("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]{1,6}", lambda match: _superscript(match)),
     rule("₀₁₂₃₄₅₆₇₈₉", r"[₀₁₂₃₄₅₆₇₈₉]{1,6}", lambda match: spell_digits(match[0].translate(_SUB))),
     rule("^", r"(?<=[\dA-Za-z)）])\^\s?[({]?(-?\d{1,4}|[a-z])[)}]?", lambda match: _caret(match)),
@@ -82,17 +82,19 @@ RULES: tuple[Rule, ...] = (
     rule("<", r"<=", "小于等于"),
     rule(">", r">(?=\s?[\dA-Za-z\-一-鿿])", "大于"),
     rule("<", r"<(?=\s?[\dA-Za-z\-一-鿿])", "小于"),
-    rule("+", r"(?<=[\dA-Za-z)）])\s?\+(?=\s?[\dA-Za-z(（π√])|(?<=[A-Za-z])\+", "加"),
+    rule("+", r"(?<=[\dA-Za-z)）²³⁰-⁹])\s?\+(?=\s?[\dA-Za-z(（π√])|(?<=[A-Za-z])\+|(?<=[A-Za-z]\+)\+", "加"),
     rule("+", r"(?<=[一-鿿])\+(?=[\dA-Za-z一-鿿])", "加"),
     rule("+", r"\+(?=\d)", "正"),
     rule("*xX", r"(?<=[\d)）²³a-zA-Z\s])[*](?=\s?[\d(（a-zA-Z])|(?<=\d)[xX](?=\d)", "乘"),
     rule("-", r"(?<=[\dA-Za-z)）²³])\s?-(?=\s?[\dA-Za-z(（])", _minus),
-    rule("-", r"(?<![\dA-Za-z\-])-(?=\d)(?<![" + _RANGE_AFTER + r"]-)", "负"),
+    rule("-", r"(?<![\dA-Za-z\-歼轰直运教舟征娥宫问风旗龙号型])-(?=\d)(?<![" + _RANGE_AFTER + r"]-)", "负"),
     rule("-~", rf"(?<=[{_RANGE_AFTER}])\s?[-~]\s?(?=[\d$¥])", "到"),
     rule("-~", r"(?<=[周期拜][一二三四五六日天])[-~](?=[周星礼])", "到"),
     rule("-~", r"(?<=[一二三四五六七八九十])[-~](?=[一二三四五六七八九十])", "到"),
     rule("~", r"~(?=\d)", "约"),
     rule("/", r"(?<=\d)/(?=\d)", "斜杠"),
+    rule("@", r"@(?=\w)", "艾特"),
+    rule("#", r"(?<=[CF])#", "井"),
     rule("&", r"&(?=\s?[\w一-鿿])", "和"),
     rule(
         "0123456789",
