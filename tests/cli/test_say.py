@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import re
 import resource
 import signal
 import subprocess
 import sys
+import termios
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
@@ -164,6 +169,38 @@ def test_nothing_to_say_leaves_an_older_file_alone(start: Start, tmp_path: Path)
         "yuliu: error: nothing was spoken: the text is empty, or holds nothing that the voice can say\n"
     )
     assert path.read_bytes() == b"older"
+
+
+def test_progress_on_a_terminal(tmp_path: Path) -> None:
+    """On 60 columns each state of the line fits, and at the end only the summary is left on the screen."""
+    ours, its = pty.openpty()
+    termios.tcsetwinsize(its, (24, 60))
+    (tmp_path / "in.txt").write_text(TEXT * 6, encoding="utf-8")
+    command = [sys.executable, str(PROGRAM), "say", "-f", "in.txt", "-o", "out.wav"]
+    environ = os.environ | {"TONE_STEP_S": "0.001"}
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=its, env=environ)
+    os.close(its)
+    shown = ""
+    with suppress(OSError):  # how Linux ends a terminal whose other side was closed
+        while block := os.read(ours, 4096):
+            shown += block.decode()
+    os.close(ours)
+    assert process.wait() == 0
+    lines = shown.replace("\r\n", "\n").split("\r")
+    assert lines[1].rstrip() == "loading the voice"
+    progress = rf" *[0-9]+% of {len(TEXT) * 6} characters  .* left  .* of sound(  .*x real time)? *"
+    assert any(re.fullmatch(progress, line) for line in lines)
+    assert max(map(len, lines)) <= 59
+    assert set(lines[-2]) == {" "}
+    assert re.fullmatch(r"out.wav: \d+ s of sound, \d+x real time\n", lines[-1])
+
+
+def test_does_not_overwrite_the_text(start: Start, tmp_path: Path) -> None:
+    """The same file for text and sound is a slip."""
+    (tmp_path / "a.txt").write_text(TEXT, encoding="utf-8")
+    process = start("say", "-f", tmp_path / "a.txt", "-o", tmp_path / "a.txt")
+    assert b"would overwrite the text" in process.communicate()[1]
+    assert process.returncode == 2
 
 
 def test_tells_what_was_not_spoken(start: Start) -> None:

@@ -1,11 +1,13 @@
 """The command line on a weightless engine: run as a program by the tests, with the arguments of ``yuliu``.
 
 $TONE_FAIL_STEP: number of the step that fails. $TONE_LANGUAGES: what the voice speaks, ``zh en`` by default.
+$TONE_STEP_S: seconds of work for each frame of 10 ms.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from typing import TYPE_CHECKING, cast
 
 from yuliu.cli import main
@@ -24,8 +26,11 @@ def open_speaker(voices: Sequence[str]) -> Speaker:
     from yuliu.speaker import Speaker
 
     languages = cast("tuple[Lang, ...]", tuple(os.environ.get("TONE_LANGUAGES", "zh en").split()))
-    script = ToneScript(fail_steps=frozenset({int(os.environ.get("TONE_FAIL_STEP", "-1"))}))
-    engine = ToneEngine(script, languages=languages)
+    script = ToneScript(
+        fail_steps=frozenset({int(os.environ.get("TONE_FAIL_STEP", "-1"))}),
+        step_s_per_frame=float(os.environ.get("TONE_STEP_S", "0")),
+    )
+    engine = ToneEngine(script, sleep=time.sleep, languages=languages)
     return Speaker({"tone": engine}, {"tone": dict.fromkeys(languages, "tone")}, default="tone")
 
 

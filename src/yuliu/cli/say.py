@@ -151,15 +151,17 @@ def _check(request: Request) -> None:
         if is_terminal(sys.stdout):
             raise click.UsageError("sound is not for terminals: pipe it to a program, or write a file with -o out.wav")
     else:
-        _check_path(request.output)
+        _check_path(request.output, request)
 
 
-def _check_path(path: str) -> None:
+def _check_path(path: str, request: Request) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise click.UsageError(f"cannot write {path}: there is no folder {folder}")
     if not os.path.exists(path) and not os.access(folder, os.W_OK):
         raise click.UsageError(f"cannot write {path}: the folder {folder} is read-only for you")
+    if request.file and os.path.exists(path) and os.path.exists(request.file) and os.path.samefile(path, request.file):
+        raise click.UsageError(f"the sound would overwrite the text: {path} is both")
     if _suffix(path) in OTHER_SUFFIXES:
         raise click.UsageError(f"yuliu writes wav and pcm only; try: yuliu say ... -o - | ffmpeg -i - {path}")
 
@@ -171,13 +173,11 @@ def _say(wiring: Wiring, request: Request) -> None:
 
     source = _source(request)
     typed = request.from_stdin and is_terminal(sys.stdin)
-    with without_notices():
-        speaker = wiring.open_speaker((request.voice,) if request.voice else ())
-    with speaker:
+    with _load(wiring, request) as speaker:
         if typed and not request.quiet:
             click.echo("Type what shall be spoken; it ends with Ctrl-D on an empty line.", err=True)
         sink = _sink(request, speaker)
-        status = StatusLine(sys.stderr, enabled=not (request.quiet or typed))
+        status = StatusLine(sys.stderr, enabled=not (request.quiet or typed))  # typing needs the line for itself
         spoken = Spoken()
         started_s = time.monotonic()
 
@@ -188,9 +188,16 @@ def _say(wiring: Wiring, request: Request) -> None:
             stream = speaker.stream(voice=request.voice, options=_stream_options(request, source))
             await speak(stream, source.pieces, sink, spoken=spoken, on_change=show)
 
-        with _telling_what_is_there(request, spoken, status):
+        with _telling_what_is_there(request, spoken), _wiped(status):
             asyncio.run(run())
     _tell(request, spoken, elapsed_s=time.monotonic() - started_s)
+
+
+def _load(wiring: Wiring, request: Request) -> Speaker:
+    status = StatusLine(sys.stderr, enabled=not request.quiet)
+    status.announce("loading the voice")
+    with _wiped(status), without_notices():
+        return wiring.open_speaker((request.voice,) if request.voice else ())
 
 
 def _source(request: Request) -> TextSource:
@@ -225,16 +232,22 @@ def _stream_options(request: Request, source: TextSource) -> StreamOptions:
 
 
 @contextmanager
-def _telling_what_is_there(request: Request, spoken: Spoken, status: StatusLine) -> Iterator[None]:
-    """Wipe the status line; if the work ended early, add to the error what there is of it."""
+def _wiped(status: StatusLine) -> Iterator[None]:
+    try:
+        yield
+    finally:
+        status.clear()
+
+
+@contextmanager
+def _telling_what_is_there(request: Request, spoken: Spoken) -> Iterator[None]:
+    """If the work ends early, add to the error what there is of it."""
     try:
         yield
     except BaseException as error:
         if request.output not in {None, "-"} and spoken.audio_s:
             error.add_note(f"{request.output} holds the {duration(spoken.audio_s)} of sound made until then")
         raise
-    finally:
-        status.clear()
 
 
 def _tell(request: Request, spoken: Spoken, *, elapsed_s: float) -> None:
@@ -246,8 +259,8 @@ def _tell(request: Request, spoken: Spoken, *, elapsed_s: float) -> None:
     if request.quiet:
         return
     if request.output not in {None, "-"} and is_terminal(sys.stderr):
-        pace = f"{spoken.audio_s / elapsed_s:.0f}x real time" if elapsed_s else ""
-        click.echo(f"{request.output}: {duration(spoken.audio_s)} of sound, {pace}", err=True)
+        pace = "" if request.from_stdin else f", {spoken.audio_s / elapsed_s:.0f}x real time"
+        click.echo(f"{request.output}: {duration(spoken.audio_s)} of sound{pace}", err=True)
     if left_out:
         click.echo(f"yuliu: not spoken: {left_out}", err=True)
 

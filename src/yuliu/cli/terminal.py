@@ -53,10 +53,10 @@ def num_columns(stream: TextIO) -> int:
         return DEFAULT_NUM_COLUMNS
 
 
-def is_terminal(stream: TextIO) -> bool:
-    """Whether a person looks at the stream; a closed one is not looked at."""
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether a person looks at the stream; a closed one, or one that was never there, is not looked at."""
     try:
-        return stream.isatty()
+        return stream is not None and stream.isatty()
     except ValueError:
         return False
 
@@ -95,6 +95,12 @@ class StatusLine:
         line = fitting(fields, num_columns(self._stream) - 1)
         self._write("\r" + line.ljust(self._drawn))
         self._drawn = len(line)
+
+    def announce(self, line: str) -> None:
+        """Show it at once, before work that cannot call back."""
+        if self.enabled:
+            self._next_draw_s = self._clock()
+            self.show([line])
 
     def clear(self) -> None:
         """Wipe it, also what a Ctrl-C echoed behind it, and leave the cursor where it was."""
