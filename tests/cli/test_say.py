@@ -103,6 +103,7 @@ def test_ended_in_the_middle_leaves_a_valid_file(
     if signal_number != signal.SIGKILL:
         assert process.returncode == 130
         assert errors.decode().startswith(f"yuliu: interrupted; {path} holds the ")
+        assert errors.count(b"\n") == 1
 
 
 def test_interrupted_while_nobody_reads_the_pipe(start: Start) -> None:

@@ -175,7 +175,7 @@ def _say(wiring: Wiring, request: Request) -> None:
     typed = request.from_stdin and is_terminal(sys.stdin)
     with _load(wiring, request) as speaker:
         if typed and not request.quiet:
-            click.echo("Type what shall be spoken; it ends with Ctrl-D on an empty line.", err=True)
+            click.echo("Type what to speak; Ctrl-D on an empty line ends it.", err=True)
         sink = _sink(request, speaker)
         status = StatusLine(sys.stderr, enabled=not (request.quiet or typed))  # typing needs the line for itself
         spoken = Spoken()
