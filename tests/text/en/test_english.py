@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import sys
 import threading
+import time
 import unicodedata
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,8 @@ from hibari.g2p import G2P
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yuliu.text.en import English
+from yuliu.text.en import English, abbreviations, measures
+from yuliu.text.en.tables import listing
 
 if TYPE_CHECKING:
     from yuliu.text.reading import Reading
@@ -44,6 +45,20 @@ SEEDS = (
 
 
 SHARED = English()
+
+VOCABULARY = sorted(
+    {
+        *abbreviations.TITLES,
+        *abbreviations.ABBREVIATIONS,
+        *abbreviations.COUNTED,
+        *abbreviations.REGNAL,
+        *measures.UNITS,
+        *listing("1 2 10 007 1999 2024 12345 1,234 3.14 .5 1/2 3:30 10-15 1e5 I II IV XIV MCM X V PM a.m. Jan Mon May"),
+        *listing("' \" ( ) [ ] { } < > = + - * / ^ ~ _ @ # $ £ % & : ; , ! ? … — – \\ | ° http:// www. .com .py v ½ ²"),
+        *listing("st nd k M B T x 's th a the read lead bass text room flight USD US$ RTX #a me@a.b 你 😀 é"),
+    }
+)
+RUNS = listing("1 a A ( - . , ' \" $ 1, 1. 1- a. a- a_ 1/ a1 @a # :) http:// www.a. +1 1: aB")
 
 
 @pytest.fixture(scope="module")
@@ -87,14 +102,14 @@ def test_plain_sentences_sound_as_the_voice_was_trained(english: English, hibari
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     """Whatever the characters: no error, pieces tile the text, units are in order, nothing is lost."""
     check(text, SHARED.read(text))
 
 
 @given(st.lists(st.sampled_from(sorted({*"".join(SEEDS), *"0123456789.,:/-$%°'"})), max_size=40).map("".join))
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_any_mix_of_digits_and_marks_is_read(text: str) -> None:
     """Characters that the rules look for, in any order."""
     check(text, SHARED.read(text))
@@ -171,53 +186,35 @@ def test_unknown_words_go_to_the_reader_given() -> None:
     assert joined(english.read("Qxz")) == joined(English().read("Qxz")) != ""
 
 
-@pytest.mark.parametrize(
-    "pattern",
-    [
-        "1",
-        "a",
-        "A",
-        "(",
-        "-",
-        ".",
-        ",",
-        "'",
-        '"',
-        "$",
-        "1,",
-        "1.",
-        "1-",
-        "a.",
-        "a-",
-        "a_",
-        "1/",
-        "a1",
-        "1 ",
-        "a ",
-        "@a",
-        "#",
-        ":)",
-    ],
-)
+@pytest.mark.parametrize("pattern", RUNS)
 def test_cost_grows_with_length(english: English, pattern: str) -> None:
-    """Twice the text takes about twice the steps, for runs that make careless patterns go back and forth."""
+    """Four times the text takes about four times the work, for runs that make careless patterns go back and forth."""
 
-    def steps(length: int) -> int:
+    def work_s(length: int) -> float:
         text = (pattern * length)[:length]
-        count = 0
+        start = time.process_time()
+        english.read(text)
+        return time.process_time() - start
 
-        def tick(frame: object, event: str, arg: object) -> None:
-            nonlocal count
-            count += 1
+    # Quadratic work would be sixteen times as much; the least of three rounds keeps other load on the machine out.
+    assert min(work_s(2400) for _ in range(3)) < 9 * min(work_s(600) for _ in range(3))
 
-        sys.setprofile(tick)
-        try:
-            english.read(text)
-        finally:
-            sys.setprofile(None)
-        return count
 
-    assert steps(2000) < 3 * steps(1000) + 1000
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(VOCABULARY), st.sampled_from(["", "", " ", " ", "-", "/", "."])), max_size=14
+    ).map(lambda pairs: "".join(itertools.chain.from_iterable(pairs)))
+)
+@settings(max_examples=200, deadline=None)
+def test_any_mix_of_what_the_rules_know_is_read(text: str) -> None:
+    """Titles, units, currencies, months, numerals and marks, in any order and spacing."""
+    check(text, SHARED.read(text))
+
+
+@pytest.mark.parametrize("text", ["7" * 20_000, "word " * 4_000, "x" * 20_000])
+def test_very_long_texts_are_read(text: str) -> None:
+    """Length alone breaks nothing."""
+    check(text, SHARED.read(text))
 
 
 def test_threads_share_one_reader(english: English) -> None:

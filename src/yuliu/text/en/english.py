@@ -62,7 +62,8 @@ class English:
                 head = ""
             pending, after = word, " " if word.space else ""
         if pending is not None:
-            yield self._unit(pending, folded, head, after.rstrip())
+            closed = after.rstrip() or ("." if pending.text.endswith(".") else "")  # "in the U.S." ends a sentence
+            yield self._unit(pending, folded, head, closed)
 
     def _unit(self, word: Spoken, folded: Folded, head: str, after: str) -> Unit:
         span = Span(folded.starts[word.start], folded.ends[max(word.start, word.end - 1)])

@@ -15,7 +15,7 @@ _PREFIXED = table(
     " Ω: kM; F: μn; mol: m; cal: k; eV: kMG; bps: kKMGT; Wh: kMGT; Ah: m; Bps: kMG; N: k; ton: k; px: M; bit: kM"
 )
 """The prefixes that each base is read with."""
-_NEVER_BARE = frozenset(["A", "b", "F", "N"])
+_NEVER_BARE = frozenset(["b", "F", "N"])
 """Bases that are units only with a prefix: alone they are letters."""
 _PLAIN = table(
     "cm: centimeter; dm: decimeter; cl: centiliter; cL: centiliter; dl: deciliter; hPa: hectopascal; mcg: microgram;"
@@ -41,6 +41,7 @@ _ADJECTIVES = frozenset(listing("square cubic fluid light amp milliamp newton as
 
 def _all_units() -> dict[str, str]:
     units = dict(_PLAIN)
+    units |= {"kΩ": "kilohm", "MΩ": "megohm"}
     for base, name in _BASES.items():
         if base not in _NEVER_BARE:
             units.setdefault(base, name)

@@ -5,14 +5,16 @@ as they are.
 
 from __future__ import annotations
 
+import dataclasses
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from hibari.g2p import G2P
 from hibari.g2p.token import Tok
 
-from yuliu.text.en.heteronyms import retag
+from yuliu.text.en.heteronyms import Correction, corrections
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,16 +23,21 @@ if TYPE_CHECKING:
 
 _LONGEST_CHUNK = 48
 """Characters between spaces that are given to the tokenizer at once: its work grows with the square of them."""
-_LONGEST_RUN = 16
+_LONGEST_RUN = 12
 """Tokens without a space between that are read as one word group, for the same reason."""
+_LONGEST_WORD = 24
+"""Letters of an unknown word that are read at once: readers of unknown words cut longer ones off."""
+_ACCENTED = {
+    "résumé": "ɹˈɛzəmˌA", "resumé": "ɹˈɛzəmˌA", "exposé": "ˌɛkspOzˈA", "rosé": "ɹOzˈA", "pâté": "pɑtˈA",
+}  # fmt: skip
+"""Words that are others without their accents."""
+_NO_CORRECTION = Correction()
 _MARKS = {
     ",": ",", ".": ".", "!": "!", "?": "?", ";": ";", ":": ":", "…": "…", "—": "—", "–": "—", "--": "—", "---": "—",
     "“": "“", "”": "”", "(": "(", ")": ")", "[": "(", "]": ")", "{": "(", "}": ")",
 }  # fmt: skip
 """Punctuation and how the voice knows it. Set here because the tagger often takes quotes for nouns, whereupon the word
 beside them would be spelled."""
-_OPENING = frozenset("“(")
-_CLOSE_UP = frozenset(",.!?;:…)”")
 _REWRITTEN_TOKEN = re.compile(r"[^\s,.!?;:]+|[,.!?;:]")
 _LETTERS = re.compile(r"[A-Z]{1,12}")
 _LATIN = re.compile(r"[^\W\d_]+")
@@ -47,6 +54,13 @@ class Token:
     end: int
     space: bool
     rewritten: bool
+    spelling: str = ""
+    """As the lexicon spells it, where that is otherwise; of the same length."""
+
+    @property
+    def key(self) -> str:
+        """What the lexicon and the tagger are asked for."""
+        return self.spelling or self.text
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +91,7 @@ class Pronouncer:
         tokens: list[Token] = []
         for part in parts:
             if part.spoken[:1].isspace() and tokens:
-                tokens[-1] = _with_space(tokens[-1])
+                tokens[-1] = dataclasses.replace(tokens[-1], space=True)
             found = self._rewritten(part) if part.rewritten else self._as_written(part)
             tokens.extend(found)
         return tokens
@@ -110,40 +124,66 @@ class Pronouncer:
 
     def pronounce(self, tokens: Sequence[Token]) -> list[Spoken]:
         """Words and marks with their phonemes, in order; what has no sound is left out."""
-        tags = retag([token.text for token in tokens], self._g2p.tagger([token.text for token in tokens]))
-        toks = self._toks(tokens, tags)
+        tokens = self._known_spellings(tokens)
+        toks = self._toks(tokens, self._g2p.tagger([token.key for token in tokens]))
         spoken: list[Spoken] = []
         walk = _Walk(tokens)
         for tok in self._g2p.phonemize_tokens(toks):
-            start, end = walk.span_of(tok.text)
+            text, start, end = walk.next(tok.text)
             phonemes = tok.phonemes or ""
             if not _SOUND.search(phonemes) and _LATIN.search(tok.text):
                 phonemes = self._apart(tok.text)
             mark = all(char in _MARKS.values() or char == _QUOTE for char in phonemes) and bool(phonemes)
-            spoken.append(Spoken(tok.text, start, end, phonemes, bool(tok.whitespace), mark))
+            spoken.append(Spoken(text, start, end, phonemes, bool(tok.whitespace), mark))
         return spoken
 
+    def _known_spellings(self, tokens: Sequence[Token]) -> list[Token]:
+        """Tokens in the spelling that the lexicon has: without accents, and in small letters in a text that shouts."""
+        written = [token.text for token in tokens if not token.rewritten and _LATIN.fullmatch(token.text)]
+        capitals = sum(len(word) > 1 and word.isupper() for word in written)
+        shouted = capitals > 2 and 2 * capitals > len(written)
+        return [self._known_spelling(token, shouted=shouted) for token in tokens]
+
+    def _known_spelling(self, token: Token, *, shouted: bool) -> Token:
+        text = token.text
+        if token.rewritten or (text.isascii() and not (shouted and text.isupper())):
+            return token
+        plain = text.lower() if shouted and text.isupper() else text
+        plain = "".join(char for char in unicodedata.normalize("NFKD", plain) if not unicodedata.combining(char))
+        lexicon = self._g2p.lexicon
+        known = len(plain) == len(text) and (plain in lexicon.golds or plain in lexicon.silvers)
+        return dataclasses.replace(token, spelling=plain) if known else token
+
     def _toks(self, tokens: Sequence[Token], tags: Sequence[str]) -> list[Tok]:
+        corrected = corrections([token.key for token in tokens], tags)
         toks: list[Tok] = []
-        run = 0
-        opened = False
-        for token, tag in zip(tokens, tags, strict=True):
-            run = 0 if token.space else run + 1
-            phonemes = _MARKS.get(token.text)
-            if token.text == _QUOTE:
-                phonemes = "”" if opened else "“"
-                opened = not opened
-            elif phonemes is None and token.text == "-" and token.space and toks and toks[-1].whitespace:
-                phonemes = "—"
-            elif token.rewritten and _LETTERS.fullmatch(token.text):
-                phonemes = self._letters(token.text)
-            space = token.space or run >= _LONGEST_RUN
-            run = 0 if space else run
-            tok = Tok(token.text, tag, " " if space else "", phonemes=phonemes)
+        run = quotes = 0
+        for index, (token, tag) in enumerate(zip(tokens, tags, strict=True)):
+            spaced = index > 0 and tokens[index - 1].space
+            correction = corrected.get(index, _NO_CORRECTION)
+            phonemes = correction.phonemes or self._given(token, spaced=spaced, quotes=quotes)
+            quotes += token.text == _QUOTE
+            run = 0 if token.space or run >= _LONGEST_RUN else run + 1
+            tag = "POS" if token.key == "'" else tag
+            tok = Tok(token.key, correction.tag or tag, "" if run else " ", phonemes=phonemes)
             if token.rewritten and token.text == "point":
                 tok.stress = -2  # as the training data read decimal points
             toks.append(tok)
+        if toks and not tokens[-1].space:
+            toks[-1].whitespace = ""
         return toks
+
+    def _given(self, token: Token, *, spaced: bool, quotes: int) -> str | None:
+        """Phonemes of what the G2P is not asked for: punctuation, and letters to be spelled."""
+        if token.text == _QUOTE:
+            return "”" if quotes % 2 else "“"
+        if token.text == "-" and token.space and spaced:
+            return "—"
+        if token.text.lower() in _ACCENTED:
+            return _ACCENTED[token.text.lower()]
+        if token.rewritten and _LETTERS.fullmatch(token.text):
+            return self._letters(token.text)
+        return _MARKS.get(token.text)
 
     def _letters(self, word: str) -> str | None:
         """A word in capitals inside a rewriting: as the lexicon has it (NASA, COVID), or spelled."""
@@ -158,16 +198,12 @@ class Pronouncer:
         return " ".join(self._unknown(found.group()) for found in _LATIN.finditer(text))
 
     def _unknown(self, word: str) -> str:
-        read = self._oov(word) if self._oov is not None else None
-        return read or self._spell(word)
+        parts = [word[start : start + _LONGEST_WORD] for start in range(0, len(word), _LONGEST_WORD)]
+        return " ".join((self._oov(part) if self._oov else None) or self._spell(part) for part in parts)
 
     def _spell(self, word: str) -> str:
         plain = "".join(char for char in word.upper() if "A" <= char <= "Z")
         return self._g2p.lexicon.get_NNP(plain)[0] or "" if plain else ""
-
-
-def _with_space(token: Token) -> Token:
-    return Token(token.text, token.start, token.end, space=True, rewritten=token.rewritten)
 
 
 class _Walk:
@@ -178,31 +214,25 @@ class _Walk:
         self._index = 0
         self._offset = 0
 
-    def span_of(self, text: str) -> tuple[int, int]:
-        first: Token | None = None
-        last: Token | None = None
-        at = self._index
-        offset = self._offset
-        start = end = 0
-        for char in text:
-            if char == " ":
-                continue
-            while at < len(self._tokens):
-                token = self._tokens[at]
-                found = token.text.find(char, offset)
-                if found >= 0:
-                    break
-                at, offset = at + 1, 0
-            else:
-                break
-            if first is None:
-                first = token
-                start = token.start if token.rewritten else token.start + found
-            last = token
-            end = token.end if token.rewritten else token.start + found + 1
-            offset = found + 1
-        if first is None or last is None:
+    def next(self, merged: str) -> tuple[str, int, int]:
+        """The word as written and its place, for the next merged word."""
+        found = [place for place in map(self._find, merged.replace(" ", "")) if place is not None]
+        if not found:
             place = self._tokens[min(self._index, len(self._tokens) - 1)]
-            return place.start, place.start
-        self._index, self._offset = at, offset
-        return start, end
+            return merged, place.start, place.start
+        (first, first_at), (last, last_at) = found[0], found[-1]
+        start = first.start if first.rewritten else first.start + first_at
+        end = last.end if last.rewritten else last.start + last_at + 1
+        return "".join(token.text[at] for token, at in found), start, end
+
+    def _find(self, char: str) -> tuple[Token, int] | None:
+        """The next place of ``char``; the walk stays where it is if there is none."""
+        index, offset = self._index, self._offset
+        while index < len(self._tokens):
+            token = self._tokens[index]
+            at = token.key.find(char, offset)
+            if at >= 0:
+                self._index, self._offset = index, at + 1
+                return token, at
+            index, offset = index + 1, 0
+        return None

@@ -62,6 +62,11 @@ def _start(match: re.Match[str] | None) -> int:
     return match.start() if match else -1
 
 
+def before(match: re.Match[str], num_characters: int) -> str:
+    """At most so many characters right before the match."""
+    return match.string[max(0, match.start() - num_characters) : match.start()]
+
+
 def word_before(match: re.Match[str]) -> str:
     """The word before the match, in lower case without a final dot; empty if a number or nothing comes before."""
     start = match.start()

@@ -184,7 +184,7 @@ RULES = (
     Rule(
         "date_slashed",
         re.compile(
-            r"(?<![\w./-])(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>(?:19|20)\d\d|\d\d)(?![\w/-]|\.\d)"
+            r"(?<![\w./-])(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>[12]\d{3}|\d\d)(?![\w/-]|\.\d)"
         ),
         _slashed,
     ),

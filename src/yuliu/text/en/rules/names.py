@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from yuliu.text.en.number_words import cardinal, digits, number, pairs, whole, year
+from yuliu.text.en.number_words import cardinal, digits, number, pairs, plural, whole, year
 from yuliu.text.en.rule import Rule
 from yuliu.text.en.tables import any_of, listing
 
@@ -15,6 +15,8 @@ _VERSIONED = listing(
     " Swift Kotlin CUDA PyTorch TensorFlow Windows Chrome Firefox Safari Django Linux Kubernetes Perl Postgres"
     " PostgreSQL MySQL OpenSSL Claude Gemini Llama Qwen GPT ChatGPT USB HDMI Bluetooth HTTP TLS SDK API Unity Blender"
 )
+_ROADS = frozenset(listing("US SR CA FM NH Hwy Rt"))
+_AIRLINES = listing("UA AA DL BA LH AF KL QF SQ CX EK WN MU CZ NH JL CA QR TK AC AS")
 _SPELLED = frozenset(listing("mp ps gpt ipv vgg rtx gtx ddr usb hdmi md sha utf iso px ev cd dvd ml ai"))
 """Small-letter starts of mixed names that are spelled: mp3, ipv6, sha256."""
 
@@ -71,11 +73,13 @@ def _plus_plus(match: re.Match[str]) -> str:
 
 def _mixed(match: re.Match[str]) -> str:
     """Letters and digits in one word: "GPT four O", "COVID nineteen", "UA one two three"."""
-    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+(?:\.\d+)?", match.group())
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+(?:\.\d+)?(?:s\b)?", match.group())
     return " ".join(_mixed_part(part, lead=parts[0], follows=index > 0) for index, part in enumerate(parts))
 
 
 def _mixed_part(part: str, *, lead: str, follows: bool) -> str:
+    if part[-1] == "s" and part[0].isdigit():
+        return plural(_mixed_digits(part[:-1], lead=lead, follows=follows))
     if part[0].isdigit():
         return number(part) if "." in part else _mixed_digits(part, lead=lead, follows=follows)
     if len(part) == 1 or part.lower() in _SPELLED:
@@ -89,10 +93,10 @@ def _mixed_digits(part: str, *, lead: str, follows: bool) -> str:
     if len(part) <= 2:
         return cardinal(int(part))
     if len(part) == 3:
-        return digits(part) if follows and len(lead) >= 2 else pairs(part)
+        return digits(part) if follows and len(lead) >= 2 and lead not in _ROADS else pairs(part)
     if 1900 <= int(part) < 2100:
         return year(int(part))
-    return pairs(part) if follows and len(lead) == 1 else digits(part)
+    return pairs(part) if not follows or len(lead) == 1 else digits(part)
 
 
 RULES = (
@@ -118,8 +122,19 @@ RULES = (
         re.compile(r"(?<![\w.])(?P<name>[A-Z])\.(?P<run>\d{3})(?!\w|\.\d)"),
         lambda match: f"{match['name']} dot {digits(match['run'])}",
     ),
+    Rule(
+        "flight",
+        re.compile(rf"(?<!\w)(?P<name>{any_of(_AIRLINES)}) (?P<run>\d{{3,4}})(?![\w]|[.,:-]\d)"),
+        lambda match: f"{match['name']} {digits(match['run'])}",
+    ),
+    Rule(
+        "clause",
+        re.compile(r"(?<![\w.,])(?P<run>\d{3})\((?P<name>[a-z])\)"),
+        lambda match: f"{pairs(match['run'])} {match['name'].upper()}",
+    ),
+    Rule("dotted", re.compile(r"(?<![\w.@])[a-z_]\w{1,40}(?:\.[a-z_]\w{1,40}){1,6}(?!\w)"), _name),
     Rule("numbered", re.compile(r"(?<![\w&#])#(?=[A-Z]{1,4}-?\d)"), lambda match: "number "),
-    Rule("hashtag", re.compile(r"(?<![\w&#])#(?P<name>[A-Za-z_]\w{0,99})"), _hashtag),
+    Rule("hashtag", re.compile(r"(?<![\w&#])#(?P<name>\d{0,6}[A-Za-z_]\w{0,99})"), _hashtag),
     Rule("handle", re.compile(r"(?<![\w@])@(?P<name>[A-Za-z_]\w{0,63})"), _handle),
     Rule(
         "snake",

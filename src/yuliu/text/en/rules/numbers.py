@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from yuliu.text.en.measures import UNITS, plural_of
 from yuliu.text.en.number_words import cardinal, digits, number, year
-from yuliu.text.en.rule import Rule, word_after, word_before
+from yuliu.text.en.rule import Rule, before, word_after, word_before
 from yuliu.text.en.rules.money import NUMBER
 from yuliu.text.en.rules.units import sign_words
-from yuliu.text.en.tables import listing
+from yuliu.text.en.tables import any_of, listing
 
 _YEAR_BEFORE = frozenset(
     listing(
@@ -31,8 +32,13 @@ _DENOMINATORS = {
 _LIKELY_YEARS = range(1500, 2100)
 _POSSIBLE_YEARS = range(1010, 2100)
 """Years only after a word like "in"."""
+_IDENTIFIER_DIGITS = 10
+"""So many digits without separators are an identifier or a telephone number, unless they end in zeros."""
 _EDGE = r"(?!\w|[-–.,:/]\d)"
 _START = r"(?<![\w.,/:$-])"
+_UNIT_TAIL = (
+    rf"(?: ?(?P<unit>{any_of(unit for unit in UNITS if len(unit) > 1 and unit not in ('in', 'us', 'mo'))})(?!\w))?"
+)
 _MINUS = r"(?P<sign>(?<![\w)])-)?"
 
 
@@ -73,7 +79,8 @@ def _mixed_fraction(match: re.Match[str]) -> str | None:
     if words is None:
         return None
     one = "a" + words[3:] if words.startswith("one ") else words
-    return f"{sign_words(match['sign'])}{number(match['whole'])} and {one}"
+    unit = f" {plural_of(UNITS[match['unit']])}" if match["unit"] else ""
+    return f"{sign_words(match['sign'])}{number(match['whole'])} and {one}{unit}"
 
 
 def fraction_words(top: str, bottom: str) -> str | None:
@@ -96,7 +103,12 @@ def _fraction(match: re.Match[str]) -> str | None:
     if re.match(r" ?=", match.string[match.end() : match.end() + 2]):
         return f"{sign}{number(top)} divided by {number(bottom)}"
     words = fraction_words(top, bottom) if "." not in top and int(top) < 2 * int(bottom) else None
-    return sign + (words or f"{_plain(top)} {'over' if len(top) > 1 else 'slash'} {_plain(bottom)}")
+    if words and match["unit"]:
+        words += f" {UNITS[match['unit']]}"
+    if words:
+        return sign + words
+    unit = f" {plural_of(UNITS[match['unit']])}" if match["unit"] else ""
+    return f"{sign}{_plain(top)} {'over' if len(top) > 1 else 'slash'} {_plain(bottom)}{unit}"
 
 
 def _is_mark(match: re.Match[str]) -> bool:
@@ -133,20 +145,18 @@ def _year_or_number(match: re.Match[str]) -> str:
     run, sign = match["run"], match["sign"]
     if run.isdigit() and len(run) == 4 and not sign and _is_year(match):
         return year(int(run))
-    if (
-        len(run) in (5, 6)
-        and run.isdigit()
-        and re.search(r"\b[Tt]ext\b", match.string[max(0, match.start() - 40) : match.start()])
-    ):
+    if len(run) in (5, 6) and run.isdigit() and re.search(r"\b[Tt]ext\b", before(match, 40)):
+        return digits(run)
+    if len(run) >= _IDENTIFIER_DIGITS and run.isdigit() and not run.endswith("000"):
         return digits(run)
     return sign_words(sign) + number(run)
 
 
 def _is_year(match: re.Match[str]) -> bool:
-    value, before, after = int(match["run"]), word_before(match), word_after(match)
+    value, last, after = int(match["run"]), word_before(match), word_after(match)
     if value not in _POSSIBLE_YEARS or after in _NOT_YEAR_AFTER:
         return False
-    if before in _YEAR_BEFORE or after in ("AD", "BC", "CE", "BCE"):
+    if last in _YEAR_BEFORE or after in ("AD", "BC", "CE", "BCE"):
         return True
     plural = len(after) > 3 and after.endswith("s") and after.islower()
     hyphened = match.string[match.end() : match.end() + 1] == "-"
@@ -166,13 +176,14 @@ RULES = (
     Rule(
         "mixed_fraction",
         re.compile(
-            rf"{_START}{_MINUS}(?P<whole>\d{{1,6}})(?: |-| and )(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,3}}){_EDGE}"
+            rf"{_START}{_MINUS}(?P<whole>\d{{1,6}})(?: |-| and )(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,3}})"
+            rf"{_UNIT_TAIL}{_EDGE}"
         ),
         _mixed_fraction,
     ),
     Rule(
         "fraction",
-        re.compile(rf"{_START}{_MINUS}(?P<top>\d{{1,4}}(?:\.\d)?)/(?P<bottom>\d{{1,4}}){_EDGE}"),
+        re.compile(rf"{_START}{_MINUS}(?P<top>\d{{1,4}}(?:\.\d)?)/(?P<bottom>\d{{1,4}}){_UNIT_TAIL}{_EDGE}"),
         _fraction,
     ),
     Rule("several", re.compile(rf"{_START}\d{{1,8}}(?:[-–]\d{{1,8}}){{2,7}}{_EDGE}"), _several),

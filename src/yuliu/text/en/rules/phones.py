@@ -10,8 +10,8 @@ from yuliu.text.en.tables import any_of, listing
 
 _ROOM = listing(
     "room rooms suite apartment apt unit flight highway route hwy interstate bus flat extension ext gate channel"
-    " boeing airbus train ward studio office locker car rt exit area rtx gtx radeon ryzen model peugeot cessna rm ste"
-    " platform"
+    " boeing airbus train ward studio office locker car rt exit area rtx gtx radeon ryzen model peugeot form cessna"
+    " rm ste platform"
 )
 _CODE = listing(
     "text code zip pin id passcode password otp dial order ticket case invoice account serial tracking sms"
@@ -69,11 +69,11 @@ RULES = (
         re.compile(
             r"(?<![\w.-])(?:\+\d{1,3}[ .-]?)?(?:1[ .-])?"
             r"(?:\(\d{3}\) ?\d{3}[ .-]\d{4}|\d{3}([-.])\d{3}\1\d{4}|(?<=1[ .-])\d{3}[ .-]\d{3}[ .-]\d{4}"
-            r"|(?<=1-)\d{3}-[A-Z]{3,9}|(?<=1-)\d{3}-\d{3}-[A-Z]{4}|\d{3}-\d{4})(?![\w-]|\.\d)"
+            r"|(?<=1-)\d{3}-[A-Z]{3,9}|(?<=1-)\d{3}-(?:\d{3}|[A-Z]{3})-[A-Z]{4}|\d{3}-\d{4})(?![\w-]|\.\d)"
         ),
         _phone,
     ),
-    Rule("phone_plain", re.compile(r"(?<![\w.,+-])\d{3} \d{3} \d{4}(?![\w-]|[.,]\d)"), _phone),
+    Rule("phone_plain", re.compile(r"(?<![\w.,+-])(?:\d{3} )?\d{3} \d{4}(?![\w-]|[.,]\d)"), _phone),
     Rule("phone_abroad", re.compile(r"(?<!\w)\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,6}(?![\w-]|[.,]\d)"), _phone),
     Rule("phone_run", re.compile(r"(?<!\w)\+\d{7,15}(?!\w)"), _phone),
     Rule("social", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"), _grouped),

@@ -67,6 +67,8 @@ def _describes(match: re.Match[str]) -> bool:
     if match.string[match.end() : match.end() + 1] == "-" or (match["gap"] == "-" and after):
         return True
     noun = after.islower() and after not in _NO_NOUNS and not match["per"]
+    if noun and match["unit"] in ("W", "V", "kW", "mm", "MP") and not match["gap"]:
+        return True
     return noun and word_before(match) in ("a", "an", "the") and not match["unit"].endswith("h")
 
 
@@ -76,6 +78,8 @@ def _plausible(match: re.Match[str]) -> bool:
         return True
     if word_before(match) in _PLACES or unit == "B":
         return False
+    if unit == "A":
+        return "." in match["amount"] or word_after(match) in ("fuse", "current", "circuit", "breaker", "charger")
     if gap and unit in _CAPITALS:
         return not word_after(match)[:1].isupper()
     if gap and unit in ("g", "s"):

@@ -7,11 +7,11 @@ import re
 from yuliu.text.en.abbreviations import ABBREVIATIONS, COUNTED, REGNAL, TITLES
 from yuliu.text.en.measures import UNITS, plural_of
 from yuliu.text.en.number_words import cardinal, ordinal, roman, year
-from yuliu.text.en.rule import Rule, word_before
+from yuliu.text.en.rule import Rule, before, word_before
 from yuliu.text.en.tables import any_of, listing, table
 
 _RULER = re.compile(r"(?i:\b(?:king|queen|pope|emperor|empress|tsar|czar|prince|sultan|pharaoh|kaiser|saint)\b)")
-_NUMERAL = r"(?P<numeral>(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))"
+_NUMERAL = r"(?P<numeral>(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXLCDM])"
 _REGNAL_AFTER = re.compile(r" (?:of|was|reigned|ruled|died|became|and his|and her)\b|'s\b|$|[.,;!?)]")
 """What may follow "Charles I" when it is the king and not the name and the pronoun."""
 _GREETED = frozenset(listing("hi hello dear the ask and meet see call with to is was for by from thanks"))
@@ -25,13 +25,9 @@ _WINDOW = 40
 """Characters before a match in which a house number or a ruler's title is looked for."""
 
 
-def _before(match: re.Match[str]) -> str:
-    return match.string[max(0, match.start() - _WINDOW) : match.start()]
-
-
 def _title(match: re.Match[str]) -> str:
     name = match["title"]
-    house = re.search(r"\d (?:[NSEW]\.? )?(?:[A-Z][a-z]+ ){1,2}\Z", _before(match))
+    house = re.search(r"\d (?:[NSEW]\.? )?(?:[A-Z][a-z]+ ){1,2}\Z", before(match, _WINDOW))
     if name in ("St", "Dr") and house and word_before(match) not in _GREETED:
         return "Street " if name == "St" else "Drive "
     return TITLES[name] + " "
@@ -49,7 +45,8 @@ def _abbreviation(match: re.Match[str]) -> str:
 
 
 def _numero(match: re.Match[str]) -> str:
-    return (_NUMERO[match["word"]] if match["word"] else "number") + " "
+    word = match["word"] or match["plain"]
+    return (_NUMERO[word] if word else "number") + " "
 
 
 def _counted(match: re.Match[str]) -> str:
@@ -58,7 +55,7 @@ def _counted(match: re.Match[str]) -> str:
 
 def _regnal(match: re.Match[str]) -> str | None:
     numeral, name = match["numeral"], match["name"]
-    titled = _RULER.search(_before(match)) is not None
+    titled = _RULER.search(before(match, _WINDOW)) is not None
     after = match.string[match.end() : match.end() + 12]
     if numeral == "I" and not _REGNAL_AFTER.match(after):
         return None
@@ -71,6 +68,10 @@ def _heir(match: re.Match[str]) -> str | None:
     if match["last"] in _NOT_SURNAMES:
         return None
     return f"{match['name']} the {ordinal(roman(match['numeral']))}"
+
+
+def _lone(match: re.Match[str]) -> str:
+    return cardinal(roman(match["numeral"]))
 
 
 def _century(match: re.Match[str]) -> str:
@@ -87,7 +88,14 @@ def _bare_unit(match: re.Match[str]) -> str:
 
 
 RULES = (
-    Rule("numero", re.compile(r"(?<![\w&])(?:(?P<word>Nos?|nos?|[pP]p?)\. ?|# ?)(?=\d)"), _numero),
+    Rule(
+        "numero",
+        re.compile(
+            r"(?<![\w&])(?:(?P<word>Nos?|nos?|[pP]p?)\. ?|(?<=[a-z] )(?P<plain>No) |#(?!\d{1,6}[A-Za-z]{2}) ?)(?=\d)"
+        ),
+        _numero,
+    ),
+    Rule("versus", re.compile(r"(?<=[a-z.] )v\. (?=[A-Z])"), lambda match: "versus "),
     Rule("title", re.compile(rf"\b(?P<title>{any_of(TITLES)})\.? (?=[A-Z])"), _title),
     Rule(
         "title_capitals",
@@ -112,6 +120,7 @@ RULES = (
         re.compile(r"\b(?=M[CMD])(?P<numeral>M{1,2}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))\b"),
         _roman_year,
     ),
+    Rule("lone_numeral", re.compile(rf"(?<![\w.-])(?=X{{1,3}}[IV]|VII|II){_NUMERAL}(?![\w'-])"), _lone),
     Rule("abbreviation", re.compile(rf"(?<![\w.@/])(?:{any_of(ABBREVIATIONS)})(?!\w)"), _abbreviation),
     Rule("bare_unit", re.compile(rf"(?<![\w/.-])(?:{any_of(_BARE_UNITS)})(?![\w/-])"), _bare_unit),
 )
