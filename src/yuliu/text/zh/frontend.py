@@ -100,7 +100,7 @@ class _Voicing:
     def _say(self, syllable: Syllable, offset: int) -> None:
         start, end = offset + syllable.start, offset + syllable.end
         self._add(start, end, self._spoken.text[start:end], syllable.pinyin)
-        self._mark = "#1" if syllable.last_of_word else "#0"
+        self._mark = syllable.mark
 
     def _latin(self, start: int) -> int:
         match = _LATIN.match(self._spoken.text, start)

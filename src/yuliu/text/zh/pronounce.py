@@ -31,7 +31,9 @@ class Syllable:
     """Behind its last character: 花儿 is one syllable of two characters."""
     pinyin: str
     """As spoken, with tone digit: ``hua1``, ``huar1``."""
-    last_of_word: bool
+    mark: str
+    """What comes behind it unless something else stands there: ``#0`` inside a word and before a particle, ``#1``
+    where a word ends."""
 
 
 def pronounce(text: str, lexicon: Lexicon) -> list[Syllable]:
@@ -142,6 +144,10 @@ def _is_manner(word: Word, text: str, at: int) -> bool:
     return doubled or (len(word.text) >= 2 and word.tag[:1] in "abdivlzo")
 
 
+_ENCLITICS = frozenset("的了着吗呢吧啊呀哇嘛啦们")
+"""Particles that lean on the word before them."""
+
+
 def _merge_rhotic(text: str, spoken: Sequence[str], lengths: Sequence[int]) -> list[Syllable]:
     ends = set()
     total = 0
@@ -156,7 +162,9 @@ def _merge_rhotic(text: str, spoken: Sequence[str], lengths: Sequence[int]) -> l
         if text[end : end + 1] in ("儿", "兒") and _is_rhotic(text, end):
             pinyin = _rhotic(text, spoken, at)
             end += 1
-        out.append(Syllable(at, end, pinyin, end in ends))
+        particle = text[end : end + 1] in _ENCLITICS and end + 1 in ends
+        joined = end not in ends or particle
+        out.append(Syllable(at, end, pinyin, "#0" if joined else "#1"))
         at = end
     return out
 

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 import rjieba
 
-_NUMERAL = re.compile(r"(?:[零〇一二三四五六七八九十百千万亿两幺]|点(?=[零〇一二三四五六七八九幺])){3,}")
+_NUMERAL = re.compile(
+    r"(?:[零〇一二三四五六七八九十百千万亿两幺]|点(?=[零〇一二三四五六七八九幺])){3,}"
+    r"(?:年(?!级|轻)|月(?!亮)|日(?!本)|号|岁|时(?![间候])|分(?![钟之析数])|秒)?"
+)
+_NUMERAL_CHARACTERS = frozenset("零〇一二三四五六七八九十百千万亿两幺点")
 _MAGNITUDES = frozenset("十百千万亿")
 _FUNCTION = frozenset(
     "的了着过地得是在有和与及或而且但也都就还又再才只很太更最真好不没别要会能可想去来到从向往对把被让给使用由于以为因"
@@ -15,6 +19,10 @@ _FUNCTION = frozenset(
     "上下里外前后中内间左右大小高低长短吗呢吧啊呀哦嘛啦说看听做吃喝买卖走跑打开关叫问写读想知请帮送拿放找等住坐站"
     "书人家水车门手头心事话路钱国城山树花鸟鱼猫狗茶酒饭菜肉"
 )
+
+
+_SUFFIXES = frozenset("化性者率型式感们")
+_NAME_PREFIXES = frozenset("小老阿")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +53,23 @@ def _known(text: str) -> list[Word]:
     """Cut by the dictionary alone; what it leaves in single characters may be a name that the model sees."""
     if not text:
         return []
-    words = [Word(word, tag) for word, tag in rjieba.tag(text, False)]
+    words = _with_affixes([Word(word, tag) for word, tag in rjieba.tag(text, False)])
     loose = sum(_is_loose(word) for word in words)
     return _with_names(text, words) if loose > 1 else words
+
+
+def _with_affixes(words: list[Word]) -> list[Word]:
+    """Join suffixes to words (正则化) and 小, 老, 阿 to the name after them (小明)."""
+    out: list[Word] = []
+    for word in words:
+        last = out[-1] if out else None
+        suffix = word.text in _SUFFIXES and last is not None and len(last.text) > 1
+        named = last is not None and last.text in _NAME_PREFIXES and _is_loose(word)
+        if last is not None and (suffix or named):
+            out[-1] = Word(last.text + word.text, "n")
+        else:
+            out.append(word)
+    return out
 
 
 def _is_loose(word: Word) -> bool:
@@ -82,6 +104,9 @@ def _placed(words: list[str]) -> list[tuple[str, int, int]]:
 
 def _numeral_groups(numeral: str) -> list[str]:
     """Group a numeral as it is spoken: after 万 and 亿, and digit strings as 3-4-4 or by fours."""
+    if numeral[-1] not in _NUMERAL_CHARACTERS:
+        *groups, last = _numeral_groups(numeral[:-1])
+        return [*groups, last + numeral[-1]]
     if not _MAGNITUDES.isdisjoint(numeral):
         return re.findall(r"[^万亿点]{1,8}[万亿]{0,2}|[万亿]+|点.{1,6}|.", numeral)
     if "点" in numeral:

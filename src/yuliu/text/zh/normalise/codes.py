@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from yuliu.text.zh.normalise.rule import DIGIT, LATIN, UPPER, Rule, after, before, rule
+from yuliu.text.zh.normalise.rule import DIGIT, LATIN, UPPER, Rule, after, before, in_equation, rule
 from yuliu.text.zh.numbers import cardinal, spell_digits
 
 _NAMED_BY = re.compile(
     r"(?:手机号?|电话|号码|账号|帐号|账户|卡号|单号|编号|编码|代码|密码|验证码|校验码|激活码|邀请码|QQ号?|qq号?|群号?|ID号?|id|"
-    r"微信号?|尾号|邮编|学号|工号|证号|口令|序列号|取件码|会议号|会员号|提取码|识别码|房号|房间号?|门牌号?|车牌号?|热线|专线|拨打?|致电|短信|"
+    r"微信号?|尾号|邮编|学号|工号|证号|口令|序列号|取件码|会议号|会员号|分机号?|(?<=\d)转|提取码|识别码|房号|房间号?|门牌号?|车牌号?|热线|专线|拨打?|致电|短信|"
     r"打|客服|流水号|批号|型号|航班号?|车次)(?:是|为|叫|至|到|给|[:：\s]){0,2}$"
 )
 _SERVICE_LINES = "10086 12306 12315 12348 12321 12329 12366 12333 12580 11185 11183"
@@ -51,7 +51,7 @@ def _ip(match: re.Match[str]) -> str | None:
 def _named(match: re.Match[str]) -> str | None:
     digits = match[0]
     if len(digits) >= 3 and _NAMED_BY.search(before(match, 10)):
-        return spell_digits(digits, one="幺")
+        return None if re.match(r"[元个人次米块万]", after(match, 1)) else spell_digits(digits, one="幺")
     if digits in _SERVICE and not re.match(r"[元个人次米块万]", after(match, 1)):
         return spell_digits(digits, one="幺")
     if re.match(r"955\d\d$", digits) and not re.match(r"[元个人次米块万]", after(match, 1)):
@@ -72,6 +72,14 @@ def _before_name(match: re.Match[str]) -> str | None:
 
 def _building(match: re.Match[str]) -> str:
     return spell_digits(match[0], one="幺")
+
+
+def _address(match: re.Match[str]) -> str | None:
+    """Building, unit and room: 3-2-501."""
+    if in_equation(match):
+        return None
+    parts = match[0].split("-")
+    return "杠".join(spell_digits(part, one="幺") if len(part) > 2 else cardinal(part) for part in parts)
 
 
 def _vehicle(match: re.Match[str]) -> str:
@@ -157,7 +165,7 @@ def _number_of(match: re.Match[str]) -> str:
 
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
-_TLD = r"(?:com|cn|net|org|edu|gov|io|ai|co|me|tv|cc|top|info|dev|app|xyz|hk|tw|jp|uk|us|de|fr)(?![A-Za-z0-9])"
+_TLD = r"(?i:com|cn|net|org|edu|gov|io|ai|co|me|tv|cc|top|info|dev|app|xyz|hk|tw|jp|uk|us|de|fr)(?![A-Za-z0-9])"
 _HOST = rf"(?:{_LABEL}\.){{1,6}}{_TLD}"
 _PATH = r"(?::\d{2,5})?(?:/[A-Za-z0-9\-._~%/?=&#+]{0,200})?(?<![.?])"
 
@@ -183,7 +191,7 @@ RULES: tuple[Rule, ...] = (
     rule(DIGIT, rf"\d{{3,5}}(?=\s?(?:{_NAMES_AFTER.pattern}))", _before_name),
     rule(
         DIGIT,
-        r"(?<=单元|楼栋)\d{3,4}(?!\d)|(?<=[栋座幢])\d{3,4}(?!\d)|(?<=号楼)\d{3,4}(?!\d)|(?<=波音|空客)\d{3}(?!\d)",
+        r"(?<=单元|楼栋)\d{3,4}(?!\d)|(?<=[栋座幢])\d{3,4}(?!\d)|(?<=号楼)\d{3,4}(?!\d)|(?<=\d楼)\d{3,4}(?![\d个元米人层])|(?<=波音|空客)\d{3}(?!\d)",
         _building,
     ),
     rule(
@@ -196,7 +204,12 @@ RULES: tuple[Rule, ...] = (
         r"(?<![A-Za-z0-9])(?P<letters>[A-Z]{2}|\d[A-Z]|[A-Z]\d)(?P<digits>\d{3,4})(?P<tail>)(?![A-Za-z0-9])",
         _flight,
     ),
-    rule(_PROVINCES, rf"[{_PROVINCES}][A-Z][·\- ]?(?=[A-Z0-9]{{0,6}}\d)[A-Z0-9]{{5,6}}(?![A-Za-z0-9])", _plate),
+    rule(
+        _PROVINCES,
+        rf"[{_PROVINCES}][A-Z][·\- ]?(?=[A-Z0-9]{{0,6}}\d)"
+        r"(?:[A-Z0-9]{5,6}|[A-Z0-9]{4}(?=[警学挂领使]))(?![A-Za-z0-9])",
+        _plate,
+    ),
     rule("N", r"(?<![A-Za-z])N[oO]\.?\s?(\d{1,4})(?![\d.])", _number_of),
     rule("№", r"№\s?(\d{1,6})", _number_of),
     rule("IVXL", r"(?<![A-Za-z])[IVXL]{2,6}(?![A-Za-z0-9])(?=[章节部卷期级型类世代度集]|\b)", _roman),
@@ -211,6 +224,7 @@ RULES: tuple[Rule, ...] = (
     rule(DIGIT, r"(?<=[A-Z] )\d{3,5}(?![\d.,]\d|\d)(?!\s?[一-鿿])", _model),
     rule(DIGIT, r"\d{3,4}(?=[pPiI](?![A-Za-z]))", lambda match: spell_digits(match[0])),
     rule(DIGIT, r"\d{1,2}·\d{1,2}(?!\d)", lambda match: spell_digits(match[0].replace("·", ""))),
-    rule(".", r"(?<=[A-Za-z])\.(?=\d)", "点"),
+    rule(".", r"(?<=[A-Za-z])\.(?=\d)|(?<=[A-Za-z]{2})\.(?=[A-Za-z]{2,4}(?![A-Za-z.]))", "点"),
+    rule(DIGIT, r"(?<![A-Za-z\d])\d{1,3}(?:-\d{1,4}){2,5}(?![\d\-])|\d{1,2}-\d{3,4}(?=室|号|房)", _address),
 )
 """In the order in which they are tried."""

@@ -94,10 +94,10 @@ def _clock(hour: str, minute: str, second: str | None, half: str | None) -> str 
         return None
     words = {"a": "上午", "p": "下午"}.get((half or "").lower(), "")
     words += ("零" if int(hour) == 0 else _hour(hour)) + "点"
-    if minute != "00" or second:
+    if minute != "00" or (second and second != "00"):
         words += ("零" if minute[0] == "0" and minute != "00" else "") + _whole(minute) + "分"
-    if second:
-        words += ("零" if second[0] == "0" and second != "00" else "") + _whole(second) + "秒"
+    if second and second != "00":
+        words += ("零" if second[0] == "0" else "") + _whole(second) + "秒"
     return words
 
 
@@ -130,6 +130,7 @@ _HALF = r"(?:\s?(?P<half>[aApP])\.?[mM](?![A-Za-z])\.?)"
 
 RULES: tuple[Rule, ...] = (
     rule(DIGIT, rf"(?<![vV.\d])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>{_MONTH})(?P=sep)(?P<d>{_DAY})(?![\d.]\d|\d)", _date),
+    rule(DIGIT, rf"(?P<m>{_MONTH})/(?P<d>{_DAY})/(?P<y>{_YEAR})(?![\d/])", _date),
     rule("T", r"(?<=\d)T(?=\d\d:\d\d)", " "),
     rule("Z", r"(?<=:\d\d)Z\b", ""),
     rule(DIGIT, rf"(?P<a>{_YEAR})年?\s?[-~]\s?(?P<b>{_YEAR}|\d\d(?=[赛学财年]))(?![\d\-/.])", _years),
@@ -145,6 +146,6 @@ RULES: tuple[Rule, ...] = (
     rule(DIGIT, rf"(?P<h>\d{{1,2}}){_HALF}", _half_day),
     rule(DIGIT, r"\d{1,6}(?:\.\d{1,4})?(?:\s?:\s?\d{1,6}(?:\.\d{1,4})?){1,5}(?![\d:])", _ratio),
     rule("-~", r"(?:(?<=\d[/.-]\d)|(?<=\d[/.-]\d\d))\s?[-~]\s?(?=\d{4}[/.-]\d)", "到"),
-    rule("-~", r"(?<=:\d\d)\s?[-~]\s?(?=\d{1,2}:\d\d)", "到"),
+    rule("-~", r"(?<=:\d\d)\s?[-~]\s?(?=\d{1,2}:\d\d|[次翌]日|凌晨|[早晚]|[上下]午)", "到"),
 )
 """In the order in which they are tried."""

@@ -71,7 +71,7 @@ def _money_after(match: re.Match[str]) -> str:
 
 
 def _percent(number: str, *, per: str = "百分之") -> str:
-    sign = "负" if number[0] == "-" else ""
+    sign = {"-": "负", "+": "正"}.get(number[0], "")
     number = number.lstrip("-+")
     return sign + per + ("百" if number == "100" and per == "百分之" else decimal(number))
 
@@ -142,7 +142,7 @@ def _range(match: re.Match[str]) -> str | None:
     following = after(match, 3)
     if in_equation(match) or re.match(r"\s?[-/]", following):
         return None
-    if re.search(r"比分|比数|战绩", before(match, 3)) or SCORE_AFTER.match(match.string, match.end()):
+    if re.search(r"比分|比数|战绩|赛", before(match, 3)) or SCORE_AFTER.match(match.string, match.end()):
         return f"{decimal(first)}比{decimal(last)}"
     if dash == "-" and not re.match(_MEASURE, following) and _value(first) >= _value(last):
         return f"{decimal(first)}杠{decimal(last)}" if len(first + last) <= 4 else None
@@ -221,7 +221,7 @@ RULES: tuple[Rule, ...] = (
     rule(
         "".join(sorted({currency[0] for currency in _CURRENCIES} | {"-"})),
         rf"(?P<sign>-)?(?P<cur>{_CURRENCY})\s?(?P<more>-)?(?P<a>{NUMBER})(?P<ma>{_MAGNITUDE})?"
-        rf"(?:\s?[-~]\s?(?:{_CURRENCY})?(?P<b>{NUMBER})(?P<mb>{_MAGNITUDE})?)?元?",
+        rf"(?:\s?[-~]\s?(?:{_CURRENCY})?(?P<b>{NUMBER})(?P<mb>{_MAGNITUDE})?)?(?:[美欧日港]元|英镑|元)?",
         _money,
     ),
     rule(
