@@ -34,6 +34,15 @@ def assert_no_more_steps(running: Running, before: int, *, at_most: int = 1) -> 
     assert running.engine.num_steps - before - 1 <= at_most
 
 
+def wait_until_stalled(running: Running) -> None:
+    """Until nothing is made any more."""
+    made = -1
+    while made != running.gate.num_frames:
+        made = running.gate.num_frames
+        for _ in range(50):
+            running.client.get("/health")
+
+
 def test_a_client_gone_before_the_first_sound_stops_the_work(running: Running) -> None:
     """Who hangs up while waiting costs at most the step under way."""
     running.gate.close()
@@ -85,15 +94,25 @@ def test_a_reader_that_does_not_read_stops_its_own_stream_only(running: Running)
     raw = running.connect(receive_bytes=4_096)
     running.send_speech(raw, input=LONG)
     running.wait_until(lambda: running.gate.num_frames > 400)
-    made = -1
-    while made != running.gate.num_frames:
-        made = running.gate.num_frames
-        for _ in range(20):
-            running.client.get("/health")
+    wait_until_stalled(running)
     for _ in range(5):
         assert running.speech(input="hello").status_code == 200
     assert running.speaker.num_streams == 1
     assert running.gate.num_frames < 1_500  # of 10,000: 15 s are unread, in the loop, in the kernel, and others'
+
+
+def test_clients_gone_while_they_stall_cost_nothing_more(running: Running) -> None:
+    """What waited for readers that leave is thrown away, and not taken for read, which would go on with the work."""
+    raws = [running.connect(receive_bytes=4_096) for _ in range(16)]
+    for raw in raws:
+        running.send_speech(raw, input=LONG)
+    running.wait_until(lambda: running.gate.num_frames > 400 * len(raws))
+    wait_until_stalled(running)
+    before = running.engine.num_steps
+    for raw in raws:
+        raw.close()
+    running.wait_until(lambda: running.speaker.num_streams == 0)
+    assert_no_more_steps(running, before, at_most=0)
 
 
 def test_a_slow_reader_gets_everything_in_the_end(running: Running) -> None:

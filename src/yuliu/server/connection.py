@@ -65,9 +65,9 @@ class BoundedConnection(HttpToolsProtocol):
             self._await_request()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop all timers."""
+        """Stop all timers. uvicorn wakes who waits for the client to leave before who waits to write: keep it so."""
         self._request_arrived()
-        self.resume_writing()
+        self._reader_goes_on()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -107,9 +107,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def resume_writing(self) -> None:
         """The client reads again."""
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
+        self._reader_goes_on()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
@@ -137,6 +135,11 @@ class BoundedConnection(HttpToolsProtocol):
         if self._request_timer is not None:
             self._request_timer.cancel()
             self._request_timer = None
+
+    def _reader_goes_on(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
 
     def _request_missed(self) -> None:
         if self.pipeline or (self._in_head and self._answering):
