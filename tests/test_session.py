@@ -212,6 +212,27 @@ async def test_push_waits_while_much_text_waits() -> None:
             assert await writing == 1000
 
 
+async def test_a_writer_held_back_is_not_taken_for_stalled() -> None:
+    """While push waits for a slow reader the text before it is not flushed in the middle of a sentence."""
+    with speaker() as toy:
+        async with toy.stream(options=StreamOptions(stall_s=0.01)) as stream:
+
+            async def write() -> None:
+                for _ in range(60):
+                    await stream.push("This is one whole sentence that will not be cut, ")
+                    await stream.push("since nobody stalls.\n")
+                await stream.end()
+
+            writing = asyncio.ensure_future(write())
+            sources = set()
+            async for chunk in stream:
+                sources.add(chunk.source)
+                await asyncio.sleep(0.002)
+            await writing
+    text = "This is one whole sentence that will not be cut, since nobody stalls.\n" * 60
+    assert {text[span.start : span.end].rstrip()[-1] for span in sources} <= {",", "."}
+
+
 async def test_sound_waits_bounded_for_its_reader() -> None:
     """A reader that does not read stops the engine."""
     engine = ToneEngine()

@@ -135,13 +135,14 @@ class Stream:
         Raises:
             Closed: The text was ended or the stream is over.
         """
+        self._stop_watching()  # a writer that is held back here is not stalled
         while len(self._parts) > MAX_PENDING_PARTS and self.ending is None and self._error is None:
             await self._changed.wait()
         if self._text_ended or self.ending is not None:
             raise Closed("the stream takes no more text; open a new one")
         self._ledger.received(len(delta))
         self._submit(self._segmenter.push(delta))
-        self._watch_for_stall()
+        self._stall = self._loop.call_later(self._options.stall_s, self.flush)
 
     def flush(self) -> None:
         """Speak what has been pushed as it is, without waiting for what may follow."""
@@ -192,10 +193,9 @@ class Stream:
     def _audio_s(self) -> float:
         return self._num_samples / self.sample_rate
 
-    def _watch_for_stall(self) -> None:
+    def _stop_watching(self) -> None:
         if self._stall is not None:
             self._stall.cancel()
-        self._stall = self._loop.call_later(self._options.stall_s, self.flush)
 
     def _submit(self, segments: Iterable[Segment]) -> None:
         for segment in segments:
@@ -277,8 +277,7 @@ class Stream:
         if self.ending is None:
             self.ending = ending
             self._scheduler.close_stream(self._stream_id)
-            if self._stall is not None:
-                self._stall.cancel()
+            self._stop_watching()
             self._changed.set()
         return self.ending
 

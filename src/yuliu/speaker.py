@@ -23,7 +23,7 @@ from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotR
 from yuliu.scheduler.worker import Scheduler
 from yuliu.session import Route, Stream, StreamOptions
 from yuliu.types import AudioFormat, Coverage, Finished
-from yuliu.voices import CompositeManifest, VoiceStore
+from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
@@ -36,8 +36,6 @@ T = TypeVar("T")
 
 WARM_UP: Mapping[Lang, str] = {"zh": "你好，今天天气怎么样？", "en": "Hello there, how are you today?"}
 """What each voice says once before it is ready: the first run of a model allocates and compiles."""
-
-DEFAULT_VOICE = "yuliu"
 
 
 def open(*voices: str, home: Path | None = None) -> Speaker:  # noqa: A001 - read as yuliu.open

@@ -123,7 +123,7 @@ def _device() -> Finding:
 
 
 def _voices(wiring: Wiring) -> Iterator[Finding]:
-    from yuliu.speaker import DEFAULT_VOICE
+    from yuliu.voices import DEFAULT_VOICE
 
     try:
         infos = wiring.open_store().list()

@@ -228,7 +228,7 @@ def _problem(verify: Callable[[str], None], name: str) -> str:
 
 
 def _default_voice() -> str:
-    from yuliu.speaker import DEFAULT_VOICE
+    from yuliu.voices import DEFAULT_VOICE
 
     return DEFAULT_VOICE
 

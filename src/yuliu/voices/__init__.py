@@ -5,7 +5,11 @@ from yuliu.voices.manifest import CompositeManifest, Derivation, Licence, Manife
 from yuliu.voices.progress import PullProgress
 from yuliu.voices.store import VoiceStore
 
+DEFAULT_VOICE = "yuliu"
+"""The voice that is used where none is named."""
+
 __all__ = [
+    "DEFAULT_VOICE",
     "CompositeManifest",
     "Derivation",
     "Licence",
