@@ -47,7 +47,7 @@ def parse_manifest(text: str, *, where: str, folder: Path | None = None) -> Mani
     """Read one manifest.
 
     Args:
-        text: The TOML; docs/reference/voices.md lists the keys.
+        text: The TOML; docs/en/reference/voices.md lists the keys.
         where: Name of the file, for messages.
         folder: Folder of the file. Relative folder sources count from it; None forbids folder sources.
 
