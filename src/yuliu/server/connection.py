@@ -72,8 +72,6 @@ class BoundedConnection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Take bytes, unless the request has grown too long."""
-        if self.transport.is_closing():
-            return
         idle_since = self.cycle
         super().data_received(data)
         if self._request_timer is not None:
