@@ -17,7 +17,7 @@ from yuliu.text.en import English, abbreviations, measures
 from yuliu.text.en.tables import listing
 
 if TYPE_CHECKING:
-    from yuliu.text.reading import Reading
+    from yuliu.text.reading import FrontEnd, Reading
 
 PLAIN = (
     "Hello there, how are you today?",
@@ -152,6 +152,28 @@ def test_folding_keeps_the_place() -> None:
     units = SHARED.read(text).units
     assert [unit.text for unit in units] == ["The", "fine", "café", "opened"]
     assert [text[unit.source.start : unit.source.end] for unit in units] == ["The", "ﬁne", "ｃａｆｅ́", "o\u00adpened"]
+
+
+def test_it_is_a_front_end() -> None:
+    """It fits where a front end is asked for."""
+    reader: FrontEnd = SHARED
+    assert reader.read("Hi 5").spoken == "Hi five"
+
+
+def test_marks_stand_between_units_as_the_voice_knows_them() -> None:
+    """Quotes and brackets are kept, a space follows a comma, abbreviations at the end still end the sentence."""
+    units = SHARED.read('"Hello,"she said (to us) in the U.S.').units
+    assert [(unit.text, unit.after) for unit in units] == [
+        ("Hello", ",”"),
+        ("she", " "),
+        ("said", " ("),
+        ("to", " "),
+        ("us", ") "),
+        ("in", " "),
+        ("the", " "),
+        ("U.S.", "."),
+    ]
+    assert units[0].phonemes[0] == "“"
 
 
 def test_what_is_not_spoken_is_named() -> None:

@@ -58,7 +58,7 @@ class English:
                     head += phonemes
                 continue
             if pending is not None:
-                yield self._unit(pending, folded, head, after)
+                yield self._unit(pending, folded, head, after + (" " if after[-1:] in _PAUSES else ""))
                 head = ""
             pending, after = word, " " if word.space else ""
         if pending is not None:
@@ -69,6 +69,10 @@ class English:
         span = Span(folded.starts[word.start], folded.ends[max(word.start, word.end - 1)])
         symbols = tuple(char for char in head + word.phonemes if char in self._alphabet)
         return Unit(span, word.text, symbols, after)
+
+
+_PAUSES = (",", ".", "!", "?", ";", ":", "…")
+"""Marks after which the voice expects a space even where the writer left none."""
 
 
 def _squeeze(after: str, mark: str) -> str:
@@ -112,7 +116,8 @@ def _skip_rule(char: str) -> str:
     category = unicodedata.category(char)
     if char.isspace() or category[0] in "PZ":
         return ""
-    return "language_not_spoken" if category[0] in "LMN" else "symbol"
+    emoji = "\ufe00" <= char <= "\ufe0f" or char == "\u20e3"  # marks that choose how an emoji looks
+    return "language_not_spoken" if category[0] in "LMN" and not emoji else "symbol"
 
 
 def _alphabet() -> frozenset[str]:

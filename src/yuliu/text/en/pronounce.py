@@ -41,6 +41,7 @@ beside them would be spelled."""
 _REWRITTEN_TOKEN = re.compile(r"[^\s,.!?;:]+|[,.!?;:]")
 _LETTERS = re.compile(r"[A-Z]{1,12}")
 _LATIN = re.compile(r"[^\W\d_]+")
+_BRACKETS = re.compile(r"([\"“”()\[\]{}])")
 _SOUND = re.compile(r"[^\W\d_]")
 _QUOTE = '"'
 
@@ -117,10 +118,12 @@ class Pronouncer:
         return tokens
 
     def _split(self, chunk: str) -> list[str]:
-        pieces: list[str] = self._g2p.tokenizer.split(chunk)
-        if "".join(pieces) != chunk:
-            return [chunk]
-        return pieces
+        """The tokens of a run without spaces; joined they are the run. Quotes and brackets always stand alone."""
+        tokens: list[str] = []
+        for piece in filter(None, _BRACKETS.split(chunk)):
+            found: list[str] = self._g2p.tokenizer.split(piece)
+            tokens += found if "".join(found) == piece else [piece]
+        return tokens
 
     def pronounce(self, tokens: Sequence[Token]) -> list[Spoken]:
         """Words and marks with their phonemes, in order; what has no sound is left out."""

@@ -11,6 +11,7 @@ Read = Callable[[re.Match[str]], str | None]
 
 _WORD_BEFORE = re.compile(r"([A-Za-z][A-Za-z.']*)[ \"'(:#=]*\Z")
 _WORD_AFTER = re.compile(r"[ -]?([A-Za-z]+)")
+_DIGIT = re.compile(r"\d")
 _WINDOW = 32
 """Characters before a match in which the word before is looked for."""
 
@@ -23,6 +24,8 @@ class Rule:
     name: str
     pattern: re.Pattern[str]
     read: Read
+    needs_digit: bool = False
+    """Whether nothing without a digit can match: most texts have none and are not searched for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ class Rewriting:
 def rewritings(text: str, rules: Sequence[Rule]) -> Iterator[Rewriting]:
     """The rewritings of ``text``, left to right, without overlap: the leftmost match wins, of those that start
     together the rule that comes first and does not decline."""
-    found = [rule.pattern.search(text) for rule in rules]
+    has_digit = _DIGIT.search(text) is not None
+    found = [rule.pattern.search(text) if has_digit or not rule.needs_digit else None for rule in rules]
     position = 0
     while True:
         best = -1

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import TYPE_CHECKING
 
 from yuliu.text.en.rules import addresses, dates, money, names, numbers, phones, symbols, units, words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
     from yuliu.text.en.rule import Rule
+
+
+def _with_digits(rules: Sequence[Rule]) -> Iterator[Rule]:
+    return (dataclasses.replace(rule, needs_digit=True) for rule in rules)
 
 
 def ordered() -> tuple[Rule, ...]:
     """All rules; of those that match at the same place the first that does not decline wins."""
     return (
-        *phones.RULES,
+        *_with_digits(phones.RULES),
         *addresses.RULES,
-        *dates.RULES,
-        *money.RULES,
-        *units.RULES,
+        *_with_digits(dates.RULES),
+        *dates.NAMES,
+        *_with_digits(money.RULES),
+        *_with_digits(units.RULES),
         *words.RULES,
-        *numbers.RULES,
+        *_with_digits(numbers.RULES),
         *names.RULES,
         *symbols.RULES,
-        *numbers.LAST,
+        *_with_digits(numbers.LAST),
         *symbols.LAST,
     )

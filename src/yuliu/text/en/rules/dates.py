@@ -160,6 +160,10 @@ def _short_year(match: re.Match[str]) -> str:
 def _month_slash_day(match: re.Match[str]) -> str | None:
     before = word_before(match)
     month, day = int(match["m"]), int(match["d"])
+    if (month, day) == (9, 11):
+        return None  # said as the name of the day
+    if before in _SCORED:
+        return None
     if 13 <= day <= 31 and day not in (16, 20) and month <= 12:
         return date_words(None, month, day)
     if before not in _DATE_BEFORE and not any(name.lower().startswith(before[:3]) and before for name in _DAYS):
@@ -170,6 +174,7 @@ def _month_slash_day(match: re.Match[str]) -> str | None:
 _DECADE_AFTER = frozenset(
     listing("rock pop music style film films movie movies fashion era kids hits show shows band bands disco hip jazz")
 )
+_SCORED = frozenset(listing("scored score got rated earned received gave only"))
 _DATE_BEFORE = frozenset(listing("on since until till due dated"))
 
 RULES = (
@@ -205,9 +210,6 @@ RULES = (
         _day_month,
     ),
     Rule("month_slash_day", re.compile(r"(?<![\w./-])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\w/]|[.]\d)"), _month_slash_day),
-    Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b))"), _short_month),
-    Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
-    Rule("weekday", re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|\d)))"), _weekday),
     Rule(
         "clock",
         re.compile(
@@ -235,3 +237,9 @@ RULES = (
     ),
     Rule("short_year", re.compile(r"(?<!\w)'(?P<year>\d\d)(?![\w']|[.,:]\d)"), _short_year),
 )
+NAMES = (
+    Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b))"), _short_month),
+    Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
+    Rule("weekday", re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|\d)))"), _weekday),
+)
+"""Rules that need no digit; tried after the others."""

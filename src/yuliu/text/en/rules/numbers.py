@@ -114,7 +114,12 @@ def _fraction(match: re.Match[str]) -> str | None:
 def _is_mark(match: re.Match[str]) -> bool:
     """Whether it is so many points out of so many: "4.5/5 stars", "8/10"."""
     top, bottom = match["top"], match["bottom"]
-    if "." in top or word_after(match) in ("stars", "star", "points") or (top == bottom and len(bottom) > 1):
+    if (
+        "." in top
+        or word_before(match) in ("scored", "score", "got", "rated")
+        or word_after(match) in ("stars", "star", "points")
+        or (top == bottom and len(bottom) > 1)
+    ):
         return True
     return (
         bottom in ("10", "100")

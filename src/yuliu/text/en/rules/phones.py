@@ -23,7 +23,8 @@ _CALL = frozenset(listing("call dial phone ring text calling called dialed diali
 
 def grouped_digits(text: str) -> str:
     """Digits one by one, a pause between groups."""
-    return ", ".join(digits(group) for group in re.findall(r"\d+", text))
+    groups = re.findall(r"\d+", text)
+    return (" " if all(len(group) == 1 for group in groups) else ", ").join(map(digits, groups))
 
 
 def _phone(match: re.Match[str]) -> str:
@@ -83,7 +84,7 @@ RULES = (
         "code",
         re.compile(
             rf"(?i:\b(?P<word>{any_of(_CODE)}))(?P<gap>(?i: code| number| no\.?| is|:| #|#){{0,2}} ?)"
-            r"(?P<run>\d{2,20}(?:-\d{1,8}){0,6})(?![\w%]|[.,:/-]\d)"
+            r"(?P<run>(?:\d{3,20}|0\d|\d{1,8}(?=-\d))(?:-\d{1,8}){0,6})(?![\w%]|[.,:/-]\d)"
         ),
         _code,
     ),

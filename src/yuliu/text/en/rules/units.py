@@ -184,6 +184,11 @@ RULES = (
         _degrees_range,
     ),
     Rule(
+        "feet_and_inches",
+        re.compile(r"(?<![\w.,])(?P<feet>\d{1,3}) ?(?:ft|feet)\.? (?P<inches>\d{1,2}(?:\.\d)?) ?in\b(?:\.(?= [a-z]))?"),
+        _feet_and_inches,
+    ),
+    Rule(
         "duration",
         re.compile(r"(?<![\w.,$/^-])(?:\d{1,3} ?h ?\d{1,2} ?m(?:in)?(?: ?\d{1,2} ?s)?|\d{1,3} ?m ?\d{1,2} ?s)(?!\w)"),
         _duration,
@@ -195,11 +200,6 @@ RULES = (
             rf"(?:\^?(?P<power>[23])(?!\d))?{_PER_TAIL}(?![\w'^]|/\w|-\d)"
         ),
         _measure,
-    ),
-    Rule(
-        "feet_and_inches",
-        re.compile(r"(?<![\w.,])(?P<feet>\d{1,3}) ?(?:ft|feet)\.? (?P<inches>\d{1,2}(?:\.\d)?) ?in\b(?! [a-z])"),
-        _feet_and_inches,
     ),
     Rule(
         "feet_inches",
