@@ -1,0 +1,108 @@
+"""The pages of the documentation, as values: their fenced blocks, headings and links."""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import zip_longest
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GENERATED = {ROOT / "docs" / "performance.md"}
+"""Written by ``make bench``; may not be there yet."""
+
+_FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block.
+
+    ``python`` and ``sh`` are run by tests; ``output`` is what the block before it prints, with ``...`` for any text;
+    ``toml`` is read as a manifest; ``console`` and ``text`` are only shown.
+    """
+
+    language: str
+    code: str
+
+    @property
+    def without_comments(self) -> str:
+        """What both languages of a page must share."""
+        return _python_without_comments(self.code) if self.language == "python" else _lines_without_comments(self.code)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A Markdown file."""
+
+    path: Path
+
+    @cached_property
+    def text(self) -> str:
+        """Its source."""
+        return self.path.read_text(encoding="utf-8")
+
+    @property
+    def name(self) -> str:
+        """Its path from the root of the project."""
+        return self.path.relative_to(ROOT).as_posix()
+
+    @property
+    def blocks(self) -> list[Block]:
+        """In order."""
+        return [Block(language, code) for _, language, code in _FENCE.findall(self.text)]
+
+    @property
+    def examples(self) -> list[tuple[Block, Block | None]]:
+        """The blocks that are run, each with the output that is shown below it, if any is."""
+        return [
+            (block, after if after and after.language == "output" else None)
+            for block, after in zip_longest(self.blocks, self.blocks[1:])
+            if block.language in {"python", "sh"}
+        ]
+
+    @property
+    def anchors(self) -> set[str]:
+        """What a link to a heading of this page may say after ``#``, by GitHub's rule."""
+        headings = _HEADING.findall(_FENCE.sub("", self.text))
+        return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+    @property
+    def links(self) -> list[str]:
+        """Targets of all links."""
+        return _LINK.findall(_FENCE.sub("", self.text))
+
+
+def user_pages(lang: str) -> list[Page]:
+    """The pages for users in a language (``en`` or ``zh``), the README first."""
+    readme = ROOT / ("README.md" if lang == "en" else f"README.{lang}.md")
+    return [Page(readme), *(Page(path) for path in sorted((ROOT / "docs" / lang).rglob("*.md")))]
+
+
+def all_pages() -> list[Page]:
+    """Every page there is."""
+    docs = (path for path in (ROOT / "docs").rglob("*.md") if path not in GENERATED)
+    return [Page(path) for path in sorted([*ROOT.glob("*.md"), *docs])]
+
+
+def counterpart(page: Page) -> Page:
+    """The Chinese page of an English one."""
+    if page.path.parent == ROOT:
+        return Page(ROOT / "README.zh.md")
+    return Page(ROOT / "docs" / "zh" / page.path.relative_to(ROOT / "docs" / "en"))
+
+
+def _python_without_comments(code: str) -> str:
+    """Tokens only: how far a comment stood from the code does not matter."""
+    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
+    return " ".join(token.string for token in tokens if token.type not in {tokenize.COMMENT, tokenize.NL})
+
+
+def _lines_without_comments(code: str) -> str:
+    lines = (re.sub(r"(^|\s)#\s.*$", "", line).rstrip() for line in code.splitlines())
+    return "\n".join(line for line in lines if line)

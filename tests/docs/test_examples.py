@@ -1,0 +1,90 @@
+"""Every example of the documentation is run, with the real voices, as a reader would run it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from doctest import ELLIPSIS, NORMALIZE_WHITESPACE, OutputChecker
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pages import Page, counterpart, user_pages
+
+from yuliu.voices import VoiceStore
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGES = [page for page in user_pages("en") if page.examples]
+BIN = Path(sys.executable).parent
+INTERPRETERS = {"python": [sys.executable], "sh": ["bash", "-euo", "pipefail"]}
+PRINTED_ADDRESS = "127.0.0.1:8000"
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where a server with the default voice is ready."""
+    command = [str(BIN / "yuliu"), "serve", "--port", "0"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+        assert server.stderr is not None
+        log = ""
+        for line in server.stderr:
+            log += line
+            if " ready " in line:
+                break
+        port = re.search(r"listening host=\S+ port=(\d+)", log)
+        assert port, log
+        yield f"127.0.0.1:{port[1]}"
+        server.terminate()
+
+
+@pytest.fixture
+def surroundings(tmp_path: Path) -> dict[str, str]:
+    """A reader's environment: commands on the path, and a home of its own that has the voices already."""
+    voices = tmp_path / "home" / "voices"
+    voices.mkdir(parents=True)
+    for name in ("baker", "heart"):
+        (voices / name).symlink_to(VoiceStore().home / "voices" / name)
+    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
+    return os.environ | {"PATH": path, "YULIU_HOME": str(voices.parent), "PYTHONWARNINGS": "error"}
+
+
+@pytest.mark.voices
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_examples_run(page: Page, address: str, tmp_path: Path, surroundings: dict[str, str]) -> None:
+    """The blocks of a page, run in order in one folder, all succeed."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    for example, output in page.examples:
+        code = example.code.replace(PRINTED_ADDRESS, address)
+        printed = run(code, INTERPRETERS[example.language], folder, surroundings)
+        if output is not None:
+            difference = f"{code}\nprinted:\n{printed}"
+            assert OutputChecker().check_output(output.code, printed, ELLIPSIS | NORMALIZE_WHITESPACE), difference
+
+
+def run(code: str, interpreter: list[str], folder: Path, environment: dict[str, str]) -> str:
+    """What the code prints; it must succeed."""
+    done = subprocess.run(
+        [*interpreter, "-c", code],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, f"{code}\nprinted:\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+@pytest.mark.parametrize("page", user_pages("en"), ids=lambda page: page.name)
+def test_chinese_page_has_the_same_blocks(page: Page) -> None:
+    """The Chinese page holds the same blocks in the same order, so that running the English ones tests both."""
+    chinese = [(block.language, block.without_comments) for block in counterpart(page).blocks]
+    assert chinese == [(block.language, block.without_comments) for block in page.blocks]

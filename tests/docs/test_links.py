@@ -1,0 +1,40 @@
+"""Links between pages, and the pairing of English and Chinese ones."""
+
+from __future__ import annotations
+
+import pytest
+from pages import GENERATED, ROOT, Page, all_pages, counterpart, user_pages
+
+
+@pytest.mark.parametrize("page", all_pages(), ids=lambda page: page.name)
+def test_links_lead_somewhere(page: Page) -> None:
+    """Each relative link names a file of the project, and a heading that the file has."""
+    for link in page.links:
+        if link.startswith("https://"):
+            continue
+        target, _, anchor = link.partition("#")
+        path = (page.path.parent / target).resolve() if target else page.path
+        assert path in GENERATED or path.is_file(), f"{page.name}: no file {link}"
+        assert path.is_relative_to(ROOT), f"{page.name}: {link} leaves the project"
+        assert not anchor or anchor in Page(path).anchors, f"{page.name}: no heading {link}"
+
+
+def test_both_languages_have_the_same_pages() -> None:
+    """Each English page has a Chinese one of the same name, and the other way round."""
+    assert [counterpart(page).path for page in user_pages("en")] == [page.path for page in user_pages("zh")]
+
+
+@pytest.mark.parametrize("page", user_pages("en"), ids=lambda page: page.name)
+def test_chinese_page_links_to_the_same_pages(page: Page) -> None:
+    """A Chinese page leads to the Chinese pages of those that the English one leads to."""
+    chinese = {link.replace("/zh/", "/en/").replace("README.zh.md", "README.md") for link in counterpart(page).links}
+    english = {link.replace("/zh/", "/en/").replace("README.zh.md", "README.md") for link in page.links}
+    assert {link.partition("#")[0] for link in chinese} == {link.partition("#")[0] for link in english}
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_page_is_in_the_index(lang: str) -> None:
+    """The index of a language leads to each of its pages."""
+    folder = ROOT / "docs" / lang
+    linked = {(folder / link).resolve() for link in Page(folder / "index.md").links}
+    assert {page.path for page in user_pages(lang)[1:]} - {folder / "index.md"} <= linked

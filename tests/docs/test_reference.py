@@ -1,0 +1,121 @@
+"""The reference pages name all that there is: they are compared with the code, in both languages."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+from dataclasses import fields
+from importlib import import_module, resources
+
+import click
+import pytest
+from pages import ROOT, Page
+
+import yuliu
+from yuliu import errors
+from yuliu.cli.app import COMMANDS
+from yuliu.server.app import create_app
+from yuliu.server.limits import Limits
+from yuliu.speaker import Speaker
+from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
+from yuliu.text.zh.phones import phones as zh_phones
+from yuliu.voices.toml import parse_manifest
+from yuliu.wire import openai, problems
+
+pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
+VALUES = (
+    yuliu.Audio,
+    yuliu.Chunk,
+    yuliu.StreamOptions,
+    yuliu.SpeakOptions,
+    yuliu.SegmenterOptions,
+    openai.SpeechRequest,
+)
+
+
+def reference(lang: str, name: str) -> str:
+    return Page(ROOT / "docs" / lang / "reference" / f"{name}.md").text
+
+
+def quoted(text: str) -> set[str]:
+    """What stands between backticks, outside of blocks."""
+    return set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)))
+
+
+def test_library_names_everything_public(lang: str) -> None:
+    """Every public name, every field of the public values, every member of a speaker and a stream is there."""
+    page = reference(lang, "library")
+    members = {name for cls in (Speaker, yuliu.Stream) for name in vars(cls) if not name.startswith("_")}
+    of_values = {field.name for cls in VALUES if cls is not openai.SpeechRequest for field in fields(cls)}
+    for name in {*yuliu.__all__, *members, *of_values}:
+        assert re.search(rf"`[^`]*\b{name}\b[^`]*`", page), name
+
+
+def test_library_tells_each_error_and_its_code(lang: str) -> None:
+    """Every error class stands in one row with its code."""
+    rows = reference(lang, "library").splitlines()
+    classes = [
+        value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, errors.YuliuError)
+    ]
+    for cls in classes:
+        assert any(row.startswith(f"| `{cls.__name__}`") and f"`{cls.code}`" in row for row in rows), cls
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_command_line_names_every_option(lang: str, name: str) -> None:
+    """Every command, subcommand and option is in its section."""
+    section = re.split(r"^## ", reference(lang, "cli"), flags=re.MULTILINE)
+    section = [text for text in section if text.startswith(f"`yuliu {name}`")]
+    command: click.Command = import_module(f"yuliu.cli.{name}").command
+    commands = list(command.commands.values()) if isinstance(command, click.Group) else [command]
+    for each in commands:
+        long_options = [option for param in each.params for option in param.opts if option.startswith("--")]
+        for word in [*long_options, *([each.name] if each is not command else [])]:
+            assert word in section[0], word
+
+
+def test_http_names_paths_fields_codes_and_limits(lang: str) -> None:
+    """Every path, field of a request, error code with its status, alias and limit is there."""
+    page = reference(lang, "http")
+    paths = {route.path for route in create_app(lambda: pytest.fail("not run")).routes}  # type: ignore[attr-defined]
+    names = {field.name for field in fields(openai.SpeechRequest)} | openai.ALIASES | set(openai.MODELS)
+    assert paths | names <= quoted(page)
+    for code, status in problems.STATUS.items():
+        assert re.search(rf"^\| {status} \|[^|]*`{code}`", page, re.MULTILINE), code
+    limits = Limits()
+    numbers = [limits.max_streams, limits.max_connections, limits.max_head_bytes, limits.request_s, limits.keep_alive_s]
+    numbers += [limits.stall_s, limits.shutdown_s, limits.speech.max_characters, limits.speech.max_body_bytes]
+    for number in numbers:
+        assert re.search(rf"\| {number:,.0f}( s|( 秒))? \|", page), number
+
+
+def test_every_mandarin_phone_is_listed(lang: str) -> None:
+    """Every initial, final and mark is listed, and every example of a final is what the code makes of its pinyin."""
+    page = reference(lang, "phonemes")
+    assert {*INITIALS, *FINALS, *MARKS} <= quoted(page)
+    examples = re.findall(r"^\| `(\w+)` \| [^|]+ \| \S+ ([a-z]+\d) \| `(\S+) (\S+)` \|$", page, re.MULTILINE)
+    assert [final for final, *_ in examples] == list(FINALS)
+    for final, pinyin, *written in examples:
+        assert zh_phones(pinyin.replace("nv", "nü")) == tuple(written)
+        assert written[1][:-1] == final
+
+
+def test_every_english_symbol_is_listed(lang: str) -> None:
+    """Every symbol that the dictionaries of the English front end hold is listed."""
+    symbols = set()
+    for name in ("lexicon_us_gold.json.gz", "lexicon_us_silver.json.gz"):
+        content = gzip.decompress(resources.files("hibari").joinpath("assets", name).read_bytes())
+        for entry in json.loads(content).values():
+            symbols |= set("".join(filter(None, entry.values())) if isinstance(entry, dict) else entry)
+    assert len(symbols) > 30
+    assert symbols <= quoted(reference(lang, "phonemes"))
+
+
+def test_manifests_shown_can_be_read(lang: str) -> None:
+    """Every manifest on the page about voices is accepted as it stands."""
+    manifests = [
+        block for block in Page(ROOT / "docs" / lang / "reference" / "voices.md").blocks if block.language == "toml"
+    ]
+    names = [parse_manifest(block.code, where=lang, folder=ROOT).name for block in manifests]
+    assert names == ["mine", "ours"]
