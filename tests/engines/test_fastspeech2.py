@@ -205,6 +205,13 @@ def test_speed_changes_the_pace(engine: FastSpeech2Engine, speed: float, low: fl
     assert low < changed.num_frames / usual.num_frames < high
 
 
+@pytest.mark.parametrize("text", ["大，家，早，上，好，今，天，散，步，人，看，公，园，去，" * 4, "大家好" * 20])
+def test_the_slowest_speech_fits_the_model(engine: FastSpeech2Engine, text: str) -> None:
+    """A pause behind every syllable at the lowest speed does not exceed the model's 2048 positions."""
+    utterance = engine.plan(segment_of(text), options(speed=0.25))
+    assert len(utterance.timings) == len(text.replace("，", ""))
+
+
 @pytest.mark.parametrize("speed", [0.25, 1.0, 4.0])
 def test_long_segments_are_spoken_whole(engine: FastSpeech2Engine, speed: float) -> None:
     """A segment beyond the model's 2048 positions is planned in several runs and heard as one."""
