@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
@@ -33,7 +31,8 @@ class Block:
     @property
     def without_comments(self) -> str:
         """What both languages of a page must share."""
-        return _python_without_comments(self.code) if self.language == "python" else _lines_without_comments(self.code)
+        lines = (re.sub(r"(^|\s+)#\s.*$", "", line) for line in self.code.splitlines())
+        return "\n".join(line for line in lines if line)
 
 
 @dataclass(frozen=True)
@@ -95,14 +94,3 @@ def counterpart(page: Page) -> Page:
     if page.path.parent == ROOT:
         return Page(ROOT / "README.zh.md")
     return Page(ROOT / "docs" / "zh" / page.path.relative_to(ROOT / "docs" / "en"))
-
-
-def _python_without_comments(code: str) -> str:
-    """Tokens only: how far a comment stood from the code does not matter."""
-    tokens = tokenize.generate_tokens(io.StringIO(code).readline)
-    return " ".join(token.string for token in tokens if token.type not in {tokenize.COMMENT, tokenize.NL})
-
-
-def _lines_without_comments(code: str) -> str:
-    lines = (re.sub(r"(^|\s)#\s.*$", "", line).rstrip() for line in code.splitlines())
-    return "\n".join(line for line in lines if line)

@@ -10,7 +10,7 @@ from importlib import import_module, resources
 
 import click
 import pytest
-from pages import ROOT, Page
+from pages import ROOT, Page, user_pages
 
 import yuliu
 from yuliu import errors
@@ -20,17 +20,14 @@ from yuliu.server.limits import Limits
 from yuliu.speaker import Speaker
 from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
 from yuliu.text.zh.phones import phones as zh_phones
+from yuliu.types import Coverage, Skipped, Timing
 from yuliu.voices.toml import parse_manifest
 from yuliu.wire import openai, problems
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 VALUES = (
-    yuliu.Audio,
-    yuliu.Chunk,
-    yuliu.StreamOptions,
-    yuliu.SpeakOptions,
-    yuliu.SegmenterOptions,
-    openai.SpeechRequest,
+    *(yuliu.Audio, yuliu.Chunk, yuliu.Finished, yuliu.Failed, yuliu.Cancelled, Coverage, Timing, Skipped),
+    *(yuliu.StreamOptions, yuliu.SpeakOptions, yuliu.SegmenterOptions),
 )
 
 
@@ -47,9 +44,19 @@ def test_library_names_everything_public(lang: str) -> None:
     """Every public name, every field of the public values, every member of a speaker and a stream is there."""
     page = reference(lang, "library")
     members = {name for cls in (Speaker, yuliu.Stream) for name in vars(cls) if not name.startswith("_")}
-    of_values = {field.name for cls in VALUES if cls is not openai.SpeechRequest for field in fields(cls)}
-    for name in {*yuliu.__all__, *members, *of_values}:
-        assert re.search(rf"`[^`]*\b{name}\b[^`]*`", page), name
+    of_values = {field.name for cls in VALUES for field in fields(cls)}
+    named = {word for code in quoted(page) for word in re.findall(r"\w+", code)}
+    missing = {*yuliu.__all__, *members, *of_values} - named
+    assert not missing, f"docs/{lang}/reference/library.md says nothing about {missing}"
+
+
+@pytest.mark.parametrize("cls", [yuliu.StreamOptions, yuliu.SpeakOptions, yuliu.SegmenterOptions])
+def test_library_tells_each_default(lang: str, cls: type) -> None:
+    """The default of every option that is a number stands beside its name."""
+    page = reference(lang, "library")
+    for field in fields(cls):
+        if isinstance(field.default, int | float):
+            assert re.search(rf"^\| `{field.name}` \| {field.default:g}(\.0)? \|", page, re.MULTILINE), field.name
 
 
 def test_library_tells_each_error_and_its_code(lang: str) -> None:
@@ -73,6 +80,17 @@ def test_command_line_names_every_option(lang: str, name: str) -> None:
         long_options = [option for param in each.params for option in param.opts if option.startswith("--")]
         for word in [*long_options, *([each.name] if each is not command else [])]:
             assert word in section[0], word
+
+
+def test_console_blocks_name_what_there_is(lang: str) -> None:
+    """What is shown without being run uses commands, options and targets of make that exist."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    shown = "".join(block.code for page in user_pages(lang) for block in page.blocks if block.language == "console")
+    for targets in re.findall(r"^\$ make ((?:[a-z-]+ ?)+)", shown, re.MULTILINE):
+        assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets.split())
+    for name, rest in re.findall(r"\byuliu (\w+)([^#|\n]*)", shown):
+        known = {option for param in import_module(f"yuliu.cli.{name}").command.params for option in param.opts}
+        assert set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest)) <= known, (name, rest)
 
 
 def test_http_names_paths_fields_codes_and_limits(lang: str) -> None:
