@@ -277,6 +277,19 @@ def test_impossible_speed_is_refused_before_anything_is_opened(speed: float) -> 
     assert error.value.param == "speed"
 
 
+async def test_closing_the_speaker_fails_its_streams() -> None:
+    """Nobody waits for ever on a speaker that is gone."""
+    toy = speaker()
+    async with toy.stream() as stream:
+        await stream.push("This will never end")
+        await asyncio.to_thread(toy.close)
+        with pytest.raises(Closed):
+            _ = [chunk async for chunk in stream]
+    assert isinstance(stream.ending, Failed)
+    assert stream.ending.code == "closed"
+    assert stream.ending.coverage.failed == (Span(0, 19),)
+
+
 async def test_an_abandoned_stream_does_not_hurt_the_lane() -> None:
     """A stream whose loop is gone leaves the lane working for others."""
     with speaker() as toy:

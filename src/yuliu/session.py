@@ -113,7 +113,7 @@ class Stream:
         self._last: _Part | None = None
         self._num_samples = 0
         self._text_ended = False
-        self._error: SynthesisFailed | None = None
+        self._error: SynthesisFailed | Closed | None = None
         self._changed = asyncio.Event()
         self._stall: asyncio.TimerHandle | None = None
         self._stream_id = scheduler.open(self._from_lane)
@@ -174,6 +174,7 @@ class Stream:
 
         Raises:
             SynthesisFailed: An engine failed; what it had made before has been given.
+            Closed: The speaker was closed.
             StopAsyncIteration: The stream has finished or was cancelled.
         """
         while not self._ready:

@@ -53,9 +53,9 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """An engine failed; the stream gets nothing more."""
+    """The stream gets nothing more: an engine failed, or the scheduler was closed under it."""
 
-    error: SynthesisFailed
+    error: SynthesisFailed | Closed
 
 
 Output = Planned | Rendered | Broken
@@ -128,10 +128,11 @@ class Scheduler:
             self._forget(stream_id)
 
     def close(self) -> None:
-        """End all streams, stop the lanes and close the engines."""
+        """Break all streams, stop the lanes and close the engines."""
         with self._lock:
             self._closed = True
-            for stream_id in list(self._sinks):
+            for stream_id, sink in list(self._sinks.items()):
+                sink(Broken(Closed("the speaker was closed while this stream was open")))
                 self._forget(stream_id)
             for condition in self._wake.values():
                 condition.notify()
