@@ -47,18 +47,67 @@ class Boundary(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Style:
+    """How a stretch of text wants to be spoken, beside the options of the stream. Neutral by default."""
+
+    rate: float = 1.0
+    """Multiplies the stream's speed, which stays within its limits."""
+    pitch_semitones: float = 0.0
+    """Higher or lower than the voice speaks by itself, semitones. Carried for engines that can; none does now."""
+    volume_db: float = 0.0
+    """Gain, dB; what would leave the range of samples is clipped."""
+    lang: Lang | None = None
+    """Reads all of the text as this language, where the voice speaks it; None decides by script."""
+    voice: str | None = None
+    """Name of another loaded voice; None is the stream's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What the writer said of how a place in the text is to be read. Never cut in two."""
+
+    span: Span
+    """Place in the text that carries it."""
+    kind: Literal["phonemes", "say_as"]
+    """``phonemes``: say ``value``, in the alphabet ``detail`` (``pinyin``, ``ipa``, ``x-misaki``); ``say_as``: read the
+    text as a ``value`` (``date``, ``time``, ``telephone``, ``characters``, ``digits``, ``cardinal``, ``ordinal``,
+    ``unit``), ``detail`` being its format (``mdy``), if any."""
+    value: str
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A named place in the text, set by its writer to learn when it is reached."""
+
+    name: str
+    offset: int
+    """Place in the source, code points."""
+    time_s: float | None = None
+    """When it is reached, seconds from the start of the stream's audio; None while not spoken."""
+
+
+@dataclass(frozen=True, slots=True)
 class Segment:
     """A piece of text to be spoken as one unit: a clause, a sentence, or one language's part of it."""
 
     text: str
     """The clean text. Character ``i`` stands at source offset ``origin[i]``."""
     source: Span
-    """Its place in the text of the stream, in code points since the stream began. Segments tile the source."""
+    """Its place in the text of the stream, in code points since the stream began. Segments do not overlap; what lies
+    between two of them was skipped by a rule of the reader."""
     origin: tuple[int, ...]
     """Source offset of each character of ``text``; same length as ``text``, not decreasing."""
     boundary: Boundary
     lang: Lang | None = None
     """Set when the segment has been given to a front end; None while it may be mixed."""
+    hints: tuple[Hint, ...] = ()
+    """In order, without overlap; their spans count in ``text``."""
+    style: Style = Style()
+    pause_s: float | None = None
+    """The pause after it that the writer asked for, seconds; None takes the boundary's."""
+    marks: tuple[Mark, ...] = ()
+    """Named places in it, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +116,8 @@ class Skipped:
 
     source: Span
     rule: str
-    """Stable name, e.g. ``whitespace``, ``punctuation``, ``symbol``, ``language_not_spoken``."""
+    """Stable name, e.g. ``whitespace``, ``punctuation``, ``symbol``, ``language_not_spoken``, ``markdown``,
+    ``code_block``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +155,9 @@ class Chunk:
     """Source of the segment that it speaks."""
     timings: tuple[Timing, ...] = ()
     """Timings of the segment, on its first chunk only; seconds count from the start of the stream's audio."""
+    marks: tuple[Mark, ...] = ()
+    """Named places in the segment, on its first chunk only. Marks after the last sound come on a chunk without samples.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +176,8 @@ class Finished:
 
     coverage: Coverage
     audio_s: float
+    warnings: tuple[str, ...] = ()
+    """What of the markup could not be followed, each kind told once, without any of the text."""
 
 
 @dataclass(frozen=True, slots=True)

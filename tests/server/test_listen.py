@@ -59,7 +59,7 @@ def test_connections_inherit_the_options() -> None:
 @contextlib.contextmanager
 def process(how: str) -> Iterator[subprocess.Popen[str]]:
     """A server process, killed at the end if it has not ended."""
-    script = Path(__file__).with_name("toy_server.py")
+    script = Path(__file__).parents[1] / "support" / "toy_server.py"
     with subprocess.Popen([sys.executable, str(script), how], stderr=subprocess.PIPE, text=True) as server:
         try:
             yield server

@@ -21,4 +21,5 @@ def to_s16le(samples: Samples) -> bytes:
     """
     scaled = np.rint(samples * np.float32(FULL_SCALE))
     np.clip(scaled, -FULL_SCALE, FULL_SCALE, out=scaled)
-    return scaled.astype("<i2").tobytes()
+    pcm: bytes = scaled.astype("<i2").tobytes()
+    return pcm

@@ -102,34 +102,35 @@ def test_plain_sentences_sound_as_the_voice_was_trained(english: English, hibari
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_text_is_read(text: str) -> None:
     """Whatever the characters: no error, pieces tile the text, units are in order, nothing is lost."""
     check(text, SHARED.read(text))
 
 
 @given(st.lists(st.sampled_from(sorted({*"".join(SEEDS), *"0123456789.,:/-$%°'"})), max_size=40).map("".join))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_mix_of_digits_and_marks_is_read(text: str) -> None:
     """Characters that the rules look for, in any order."""
     check(text, SHARED.read(text))
 
 
 @given(st.sampled_from(SEEDS + PLAIN), st.integers(0, 80), st.integers(0, 80))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_cut_of_a_text_is_read(text: str, start: int, length: int) -> None:
     """A text may be cut anywhere."""
     cut = text[start : start + length]
     check(cut, SHARED.read(cut))
 
 
-@given(st.text(alphabet="ABCabc019 .-'", max_size=30))
-@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="ABCabc019 .-'>%~@😀|", max_size=30))
+@settings(max_examples=150, deadline=None)
 def test_letters_and_digits_are_always_spoken(text: str) -> None:
     """No ASCII letter or digit is skipped."""
     reading = SHARED.read(text)
-    assert not reading.skipped
     check(text, reading)
+    spoken = {place for unit in reading.units for place in range(unit.source.start, unit.source.end)}
+    assert all(place in spoken for place, char in enumerate(text) if char.isascii() and char.isalnum())
 
 
 def test_units_map_back_to_the_source() -> None:
@@ -218,8 +219,8 @@ def test_cost_grows_with_length(english: English, pattern: str) -> None:
         english.read(text)
         return time.process_time() - start
 
-    # Quadratic work would be sixteen times as much; the least of three rounds keeps other load on the machine out.
-    assert min(work_s(2400) for _ in range(3)) < 9 * min(work_s(600) for _ in range(3))
+    # Quadratic work would be sixteen times as much; the lesser of two rounds keeps other load on the machine out.
+    assert min(work_s(1600) for _ in range(2)) < 9 * min(work_s(400) for _ in range(2))
 
 
 @given(
@@ -227,7 +228,7 @@ def test_cost_grows_with_length(english: English, pattern: str) -> None:
         st.tuples(st.sampled_from(VOCABULARY), st.sampled_from(["", "", " ", " ", "-", "/", "."])), max_size=14
     ).map(lambda pairs: "".join(itertools.chain.from_iterable(pairs)))
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 def test_any_mix_of_what_the_rules_know_is_read(text: str) -> None:
     """Titles, units, currencies, months, numerals and marks, in any order and spacing."""
     check(text, SHARED.read(text))

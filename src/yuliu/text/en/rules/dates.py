@@ -96,6 +96,10 @@ def _weekday(match: re.Match[str]) -> str:
     return next(name for name in _DAYS if name.startswith(match["weekday"][:3]))
 
 
+def _months(match: re.Match[str]) -> str:
+    return f"{month_name(match['first'])} to {month_name(match['last'])}"
+
+
 def _weekdays(match: re.Match[str]) -> str:
     first, last = (next(name for name in _DAYS if name.startswith(match[part][:3])) for part in ("first", "last"))
     return f"{first} to {last}"
@@ -225,7 +229,7 @@ RULES = (
     Rule("hour", re.compile(rf"(?<![\w.:/$])(?P<hour>\d{{1,2}}){_MERIDIEM}"), _hour),
     Rule(
         "clock_to",
-        re.compile(r"(?:(?<=:\d\d)|(?<=\d[AaPp][Mm])|(?<= [AaPp][Mm])|(?<=[ap]\.m\.)) ?[-–—] ?(?=\d)"),
+        re.compile(r"(?:(?<=:\d\d)|(?<=\d[AaPp][Mm])|(?<= [AaPp][Mm])|(?<=[ap]\.m\.))(?:[-–—]| [-–—] )(?=\d)"),
         _clock_to,
     ),
     Rule(
@@ -238,6 +242,7 @@ RULES = (
     Rule("short_year", re.compile(r"(?<!\w)'(?P<year>\d\d)(?![\w']|[.,:]\d)"), _short_year),
 )
 NAMES = (
+    Rule("months", re.compile(rf"\b(?P<first>{_MONTH})\.?[-–](?P<last>{_MONTH})\b"), _months),
     Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b))"), _short_month),
     Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
     Rule("weekday", re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|\d)))"), _weekday),

@@ -152,7 +152,7 @@ RULES = (
         "money_after",
         re.compile(
             rf"(?<![\w.,$]){_SIGN}(?P<amount>{NUMBER}){_SCALE} ?"
-            rf"(?P<symbol>[£€¥₹₩₽₺₪₫฿₱₦₿]|\$(?!\w)|(?:{any_of(_CODES)})(?!\w))"
+            rf"(?P<symbol>[£€¥₹₩₽₺₪₫฿₱₦₿]|\$(?!\w)|(?:{any_of(_CODES.keys() - {'Rs'})})(?!\w))"
         ),
         _money_after,
     ),

@@ -30,6 +30,8 @@ _DENOMINATORS = {
     12: "twelfth", 16: "sixteenth", 20: "twentieth", 32: "thirty second", 64: "sixty fourth", 100: "hundredth",
 }  # fmt: skip
 _LIKELY_YEARS = range(1500, 2100)
+_OUR_YEARS = range(2010, 2036)
+"""Years even before a plural ("the 2024 elections"), unless the noun is one that is counted."""
 _POSSIBLE_YEARS = range(1010, 2100)
 """Years only after a word like "in"."""
 _IDENTIFIER_DIGITS = 10
@@ -165,7 +167,7 @@ def _is_year(match: re.Match[str]) -> bool:
         return True
     plural = len(after) > 3 and after.endswith("s") and after.islower()
     hyphened = match.string[match.end() : match.end() + 1] == "-"
-    return value in _LIKELY_YEARS and (hyphened or not plural)
+    return value in _LIKELY_YEARS and (hyphened or not plural or value in _OUR_YEARS)
 
 
 RULES = (

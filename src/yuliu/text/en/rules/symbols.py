@@ -38,6 +38,7 @@ def _power(match: re.Match[str]) -> str:
 
 
 RULES = (
+    Rule("ruler", re.compile(r"(?<![=_*~#-])[=_*~#-]{4,}(?!\w)"), lambda match: ""),
     Rule(
         "stars",
         re.compile(r"(?<![\w*])(?P<run>[1-7])\*(?= ?[A-Za-z])"),
@@ -52,18 +53,30 @@ RULES = (
     Rule("power", re.compile(r"(?<=[\w)\]])(?:\^|\*\*)(?P<sign>-)?(?=[\w(])"), _power),
     Rule(
         "times",
-        re.compile(r"(?<=[\d)]) ?[*×·] ?(?=[\d(.-])|(?<=[\w)]) [*×] (?=[\w(])|(?<=[\w)])×(?=\w)"),
+        re.compile(r"(?<=[\d)]) ?[*×·] ?(?=[\d(.-])|(?<=[^\w][A-Za-z]) [*×] (?=[\dA-Za-z(](?!\w))|(?<=[\w)])×(?=\w)"),
         lambda match: "times",
     ),
     Rule(
         "compare",
-        re.compile(r"(?:(?<=[\w)\]%])|(?<=[\w)\]%] ))(?P<mark><=|>=|==|!=|<|>)(?= ?[-\w(.$])(?![A-Za-z]{1,20}>)"),
+        re.compile(r"(?:(?<=[\w)\]%])|(?<=[\w)\]%] ))(?P<mark><=|>=|==|!=|<|>)(?= ?[-\w(.$])(?![A-Za-z]{1,20}[>:])"),
         lambda match: _COMPARED[match["mark"]],
     ),
+    Rule("bound", re.compile(r"(?<![\w)\]<>=-])(?P<mark>[<>])(?=[$£€.]?\d)"), lambda match: _COMPARED[match["mark"]]),
     Rule("lone_compare", re.compile(r"(?<=[\w,] )(?P<mark>[<>])(?=[, .;]|$)"), lambda match: _COMPARED[match["mark"]]),
+    Rule(
+        "by",
+        re.compile(r"(?:(?<=\d[cm]m )|(?<=\d [cm]m )|(?<=\d m )|(?<=\d in )|(?<=\d ft ))[x×] (?=\d)"),
+        lambda match: "by ",
+    ),
     Rule("about", re.compile(r"(?<![\w~])[~∼≈] ?(?=[$£€¥]?\d)"), lambda match: "about "),
     Rule("divided", re.compile(r"(?<=[\d)]) ?/ ?(?=\()|(?<=[\d)]) / (?=\d)"), lambda match: "divided by"),
-    Rule("minus", re.compile(r"(?<=[\w)]) ?- ?(?=[\w(]{1,9} ?=)|(?<=\d) - (?=\d)"), lambda match: "minus"),
+    Rule(
+        "minus",
+        re.compile(
+            r"(?:(?<=[\d)])|(?<=[^\w-][A-Za-z])|(?<=^[A-Za-z])) ?- ?(?=(?:\d{1,9}|[A-Za-z]) ?=)|(?<=\d) - (?=\d)"
+        ),
+        lambda match: "minus",
+    ),
     Rule("grade", re.compile(r"(?<![\w-])(?P<grade>[A-F])-(?=[\s.,;!?)]|$)"), lambda match: f"{match['grade']} minus"),
     Rule("spoken", re.compile(any_of(_SPOKEN)), lambda match: _SPOKEN[match.group()]),
     Rule(
@@ -72,5 +85,9 @@ RULES = (
         lambda match: _GREEK[match.group()],
     ),
 )
-LAST = (Rule("unspoken", re.compile(rf"[^{LATIN}\s,.!?;:…—–“”()\[\]{{}}'/\"-]+"), lambda match: ""),)
+_KNOWN = re.escape("".join(sorted(mark for mark in (*_SPOKEN, *_GREEK) if len(mark) == 1)))
+LAST = (
+    Rule("unspoken", re.compile(rf"(?:(?![{_KNOWN}])[^{LATIN}\d\s,.!?;:…—–“”()\[\]{{}}'/\"-])+"), lambda match: ""),
+    Rule("foreign", re.compile(rf"[{''.join(_GREEK)}]+"), lambda match: ""),
+)
 """Whatever is neither a letter of ours nor punctuation."""

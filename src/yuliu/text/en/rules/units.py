@@ -101,7 +101,9 @@ def _degrees_range(match: re.Match[str]) -> str:
 
 
 def _feet_and_inches(match: re.Match[str]) -> str:
-    return f"{number(match['feet'])} feet {number(match['inches'])} inches"
+    feet, inches = match["feet"], match["inches"]
+    words = f"{number(feet)} {'foot' if feet == '1' else 'feet'}"
+    return f"{words} {number(inches)} inch{'' if inches == '1' else 'es'}"
 
 
 def _feet_inches(match: re.Match[str]) -> str:

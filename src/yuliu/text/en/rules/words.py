@@ -14,6 +14,12 @@ _RULER = re.compile(r"(?i:\b(?:king|queen|pope|emperor|empress|tsar|czar|prince|
 _NUMERAL = r"(?P<numeral>(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXLCDM])"
 _REGNAL_AFTER = re.compile(r" (?:of|was|reigned|ruled|died|became|and his|and her)\b|'s\b|$|[.,;!?)]")
 """What may follow "Charles I" when it is the king and not the name and the pronoun."""
+_CLOSES = re.compile(r"[ \"'”)]{0,4}\Z")
+_NEXT_SENTENCE = re.compile(r"[\"”)]? [A-Z]")
+_SPEAKER_AFTER = re.compile(
+    r" (?:am|have|had|will|would|tried|think|know|can|could|should|saw|want|guess|did|do|said|met|went|like|need)\b"
+)
+"""What follows "I" the pronoun, not the numeral."""
 _GREETED = frozenset(listing("hi hello dear the ask and meet see call with to is was for by from thanks"))
 _STREET_AFTER = re.compile(r"(?:[A-Z][a-z]+)? ?(?:is|and|in|at|near|was|to)?\b")
 _NUMERO = table("No: Number; no: number; Nos: Numbers; nos: numbers; p: page; pp: pages; Pp: Pages; P: page")
@@ -35,12 +41,15 @@ def _title(match: re.Match[str]) -> str:
 
 def _final(match: re.Match[str]) -> bool:
     """Whether a dot at the end of the match also ends a sentence."""
-    rest = match.string[match.end() : match.end() + 3]
-    return not rest.strip(" \"'”)") or (match.group() == "etc." and re.match(r"[\"”)]? [A-Z]", rest) is not None)
+    if _CLOSES.match(match.string, match.end()):
+        return True
+    return match.group() == "etc." and _NEXT_SENTENCE.match(match.string, match.end()) is not None
 
 
 def _abbreviation(match: re.Match[str]) -> str:
     short = match.group()
+    if short == "Dr." and not re.search(r"[A-Z][a-z]+ \Z", before(match, 24)):
+        return "Doctor"
     return ABBREVIATIONS[short] + ("." if short.endswith(".") and _final(match) else "")
 
 
@@ -49,8 +58,13 @@ def _numero(match: re.Match[str]) -> str:
     return (_NUMERO[word] if word else "number") + " "
 
 
-def _counted(match: re.Match[str]) -> str:
-    return f"{match['word']} {cardinal(roman(match['numeral']))}"
+def _counted(match: re.Match[str]) -> str | None:
+    if match["numeral"] == "I":
+        closed = _CLOSES.match(match.string, match.end()) or match.string[match.end()] in ".,;:!?)"
+        if not closed and (match["word"][0].islower() or _SPEAKER_AFTER.match(match.string, match.end())):
+            return None
+    word = ABBREVIATIONS.get(match["word"] + ".", match["word"])
+    return f"{word} {cardinal(roman(match['numeral']))}"
 
 
 def _regnal(match: re.Match[str]) -> str | None:
@@ -121,6 +135,6 @@ RULES = (
         _roman_year,
     ),
     Rule("lone_numeral", re.compile(rf"(?<![\w.-])(?=X{{1,3}}[IV]|VII|II){_NUMERAL}(?![\w'-])"), _lone),
-    Rule("abbreviation", re.compile(rf"(?<![\w.@/])(?:{any_of(ABBREVIATIONS)})(?!\w)"), _abbreviation),
+    Rule("abbreviation", re.compile(rf"(?<![\w.@/])(?:{any_of(ABBREVIATIONS)})(?!\w|/\w)"), _abbreviation),
     Rule("bare_unit", re.compile(rf"(?<![\w/.-])(?:{any_of(_BARE_UNITS)})(?![\w/-])"), _bare_unit),
 )
