@@ -38,3 +38,17 @@ def test_every_page_is_in_the_index(lang: str) -> None:
     folder = ROOT / "docs" / lang
     linked = {(folder / link).resolve() for link in Page(folder / "index.md").links}
     assert {page.path for page in user_pages(lang)[1:]} - {folder / "index.md"} <= linked
+
+
+def test_both_glossaries_have_the_same_words() -> None:
+    """Each English word has its Chinese one, once, in the same order."""
+    english = table_column(Page(ROOT / "docs" / "en" / "glossary.md"), 0)
+    chinese = Page(ROOT / "docs" / "zh" / "glossary.md")
+    assert table_column(chinese, 1) == english
+    assert len(set(table_column(chinese, 0))) == len(set(english)) == len(english)
+
+
+def table_column(page: Page, column: int) -> list[str]:
+    """A column of the only table of a page, without its heading."""
+    rows = [line.strip("| ").split(" | ") for line in page.text.splitlines() if line.startswith("| ")]
+    return [row[column] for row in rows[1:]]

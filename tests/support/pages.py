@@ -30,7 +30,9 @@ class Block:
 
     @property
     def without_comments(self) -> str:
-        """What both languages of a page must share."""
+        """What both languages of a page must share; of a picture (``text``) only that there is one."""
+        if self.language == "text":
+            return ""
         lines = (re.sub(r"(^|\s+)#\s.*$", "", line) for line in self.code.splitlines())
         return "\n".join(line for line in lines if line)
 
