@@ -8,8 +8,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 EXPORTS = {
-    "requirements/run.txt": ["--no-default-groups", "--group", "build"],
-    "requirements/dev.txt": ["--group", "build"],
+    "requirements/run.txt": ["--no-default-groups", "--group", "build", "--extra", "play"],
+    "requirements/dev.txt": ["--group", "build", "--extra", "play"],
 }
 
 

@@ -94,6 +94,7 @@ def test_sigterm_lets_streams_finish() -> None:
         assert int(found[1]) == len(LONG)
         assert len(sound) == round(float(found[2]) * 48_000)
         assert "seven" not in log + more
+        assert "uvicorn.access" not in log + more
         assert server.wait(20) == -signal.SIGTERM
 
 

@@ -58,7 +58,7 @@ def command(
         return  # that is how it is told to stop
     except InvalidRequest as error:
         if error.param == "host":
-            error.add_note("to ask for it: --expose")
+            error.add_note("if that is what you want: --expose")
         raise
     except OSError as error:
         error.add_note(f"choose where to listen with --host and --port, not {host} and {port}")

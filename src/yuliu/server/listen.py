@@ -80,8 +80,8 @@ def serve(
             raise
 
     app = create_app(load_or_stop, limits=limits, hosts=None if expose and not hosts else hosts)
+    logging.config.dictConfig(LOG_CONFIG)  # before uvicorn turns off its access log, or it would turn it on again
     server = make_server(app, limits)
-    logging.config.dictConfig(LOG_CONFIG)
     _log.info("listening host=%s port=%d", *listener.getsockname()[:2])
     server.run(sockets=[listener])
     if failures:
@@ -115,7 +115,7 @@ def listening_socket(host: str, port: int, *, expose: bool, stall_s: float) -> s
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (expose or ip_address(str(address[0]).partition("%")[0]).is_loopback):
-        message = f"{host} is reached from other machines; that has to be asked for, since there are no keys yet"
+        message = f"other machines reach {host}, and whoever reaches the server may use it: there are no keys yet"
         raise InvalidRequest(message, param="host")
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
