@@ -65,7 +65,8 @@ def _subtracts(match: re.Match[str]) -> bool:
 
 
 def _range_end(first: str, last: str) -> str:
-    if len(first) == 4 and len(last) == 2 and int(first) in _POSSIBLE_YEARS:
+    short = len(first) == 4 and len(last) == 2 and first.isdigit() and last.isdigit()
+    if short and int(first) in _POSSIBLE_YEARS:
         return year(int(last)) if last[0] != "0" else "oh " + cardinal(int(last))
     return _plain(last)
 
