@@ -54,7 +54,7 @@ VOCABULARY = sorted(
         *abbreviations.REGNAL,
         *measures.UNITS,
         *listing(
-            "1 2 10 007 1999 2024 12345 1,234 3.14 .5 1.25 -.5 1/2 3:30 10-15 1e5 I II IV XIV MCM X V PM a.m. Jan Mon May"
+            "1 2 10 007 1999 2024 12345 1,234 3.14 .5 1.25 -.5 1/2 3:30 10-15 1e5 I II IV XIV MCM X V PM a.m. Jan May"
         ),
         *listing("' \" ( ) [ ] { } < > = + - * / ^ ~ _ @ # $ £ % & : ; , ! ? … — – \\ | ° http:// www. .com .py v ½ ²"),
         *listing("st nd k M B T x 's th a the read lead bass text room flight USD US$ RTX #a me@a.b 你 😀 é"),
