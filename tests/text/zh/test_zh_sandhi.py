@@ -82,8 +82,8 @@ def test_erhua_joins_the_syllable_before(text: str, units: int, phonemes: tuple[
 
 
 def test_marks_show_words_and_pauses() -> None:
-    """#0 inside a word and before a particle, #1 between words, #2 at an enumeration comma, #3 at a comma."""
-    units = MANDARIN.read("苹果、香蕉，我喜欢的").units
+    """#0 inside a prosodic word, #1 between two, #2 at an enumeration comma, #3 at a comma."""
+    units = MANDARIN.read("苹果、香蕉，我喜欢的水果").units
     assert [(unit.text, unit.after) for unit in units] == [
         ("苹", "#0"),
         ("果", "#2"),
@@ -92,8 +92,20 @@ def test_marks_show_words_and_pauses() -> None:
         ("我", "#1"),
         ("喜", "#0"),
         ("欢", "#0"),
-        ("的", ""),
+        ("的", "#1"),
+        ("水", "#0"),
+        ("果", ""),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "groups"),
+    [("他买书", "他买 书"), ("在公园散步", "在公园 散步"), ("孩子们走了", "孩子们 走了"), ("看图书馆", "看 图书馆")],
+)
+def test_short_words_join_into_prosodic_words(text: str, groups: str) -> None:
+    """Particles lean on the word before them, a single character on a word of one or two behind it."""
+    units = MANDARIN.read(text).units
+    assert "".join(unit.text + (" " if unit.after == "#1" else "") for unit in units) == groups
 
 
 @given(st.text(alphabet="一不个好我很想买水果姐小老虎手看百千万第儿花女地得了", max_size=20))

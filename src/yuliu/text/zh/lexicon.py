@@ -56,8 +56,8 @@ class PhraseBook:
 
     def at(self, text: str, position: int) -> tuple[int, ...]:
         """Lengths of the phrases that stand at ``position``, longest first."""
-        lengths = self.lengths.get(text[position], ())
-        return tuple(each for each in lengths if text[position : position + each] in self.readings)
+        lengths, left = self.lengths.get(text[position], ()), len(text) - position
+        return tuple(each for each in lengths if each <= left and text[position : position + each] in self.readings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from yuliu.text.zh import sandhi
-from yuliu.text.zh.words import Word, segment
+from yuliu.text.zh.words import Word, prosodic, segment
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from yuliu.text.zh.lexicon import Lexicon
 
 _LEFT_WINDOW = 8
+_IDIOM = 4
+"""Phrases of so many characters are idioms, whose readings in the dictionary can be relied on."""
 _PLAIN_ER_BEFORE = re.compile(
     r"(?:女|幼|婴|孤|少|健|宠|男|胎|患|育|托|产|生|血|侄|孙|弃|孩(?<!小孩)|妻|混|小|乳|早|娇|病|佳|生男育|鸿)$"
 )
@@ -32,8 +35,25 @@ class Syllable:
     pinyin: str
     """As spoken, with tone digit: ``hua1``, ``huar1``."""
     mark: str
-    """What comes behind it unless something else stands there: ``#0`` inside a word and before a particle, ``#1``
-    where a word ends."""
+    """What comes behind it unless something else stands there: ``#0`` inside a prosodic word,
+    ``#1`` where one ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """What is known of the places in a clause while readings are put in."""
+
+    inside: set[int]
+    """Places inside words of two or more characters."""
+    settled: set[int]
+    """Places whose reading is final."""
+
+    def admit(self, start: int, end: int) -> bool:
+        """Whether one of our words may stand there: long ones always, pairs where they cut no word nor idiom."""
+        if end - start >= _IDIOM:
+            return True
+        free = self.settled.isdisjoint(range(start, end))
+        return free and (end - start > 2 or _fits(start, end, self.inside))
 
 
 def pronounce(text: str, lexicon: Lexicon) -> list[Syllable]:
@@ -42,19 +62,19 @@ def pronounce(text: str, lexicon: Lexicon) -> list[Syllable]:
     lengths = [len(word.text) for word in words]
     tones = _citation(text, words, lexicon)
     spoken = sandhi.apply(text, tones, lengths)
-    return _merge_rhotic(text, spoken, lengths)
+    return _merge_rhotic(text, spoken, set(accumulate(prosodic(words))))
 
 
 def _citation(text: str, words: Sequence[Word], lexicon: Lexicon) -> list[str]:
     tones = [lexicon.characters[char] for char in text]
     inside = _word_inside(words)
-    _apply_phrases(text, tones, lexicon, inside)
+    settled = _apply_phrases(text, tones, lexicon, inside)
     _apply_particles(text, words, tones, lexicon)
-    own = _apply_overrides(text, tones, lexicon, inside)
+    _apply_overrides(text, tones, lexicon, _Places(inside, settled))
     for at, char in enumerate(text):
-        if char in "一不" and at not in own:
+        if char in "一不" and at not in settled:
             tones[at] = lexicon.characters[char] if tones[at][:-1] in ("yi", "bu") else tones[at]
-        elif char in lexicon.contexts and at not in own:
+        elif char in lexicon.contexts and at not in settled:
             tones[at] = _in_context(text, at, lexicon) or tones[at]
     return tones
 
@@ -69,7 +89,9 @@ def _word_inside(words: Sequence[Word]) -> set[int]:
     return inside
 
 
-def _apply_phrases(text: str, tones: list[str], lexicon: Lexicon, inside: set[int]) -> None:
+def _apply_phrases(text: str, tones: list[str], lexicon: Lexicon, inside: set[int]) -> set[int]:
+    """Read by the dictionary, longest phrase first; give the places in idioms that nothing else may change."""
+    idioms: set[int] = set()
     at = 0
     while at < len(text):
         sizes = lexicon.phrases.at(text, at)
@@ -77,7 +99,10 @@ def _apply_phrases(text: str, tones: list[str], lexicon: Lexicon, inside: set[in
         readings = lexicon.phrases.readings[text[at : at + size]] if size else None
         if readings:
             tones[at : at + size] = readings
+        if size >= _IDIOM:
+            idioms.update(place for place in range(at, at + size) if text[place] not in "一不")
         at += size or 1
+    return idioms
 
 
 def _fits(start: int, end: int, inside: set[int]) -> bool:
@@ -87,20 +112,18 @@ def _fits(start: int, end: int, inside: set[int]) -> bool:
     return all(place in inside for place in range(start + 1, end)) and (start in inside or end in inside)
 
 
-def _apply_overrides(text: str, tones: list[str], lexicon: Lexicon, inside: set[int]) -> set[int]:
+def _apply_overrides(text: str, tones: list[str], lexicon: Lexicon, places: _Places) -> None:
     """Put in our own words, longest first; a pair must not cut a word in two (人数 | 到 is not 数到)."""
-    own: set[int] = set()
     at = 0
     while at < len(text):
         sizes = lexicon.overrides.at(text, at)
-        size = next((size for size in sizes if size > 2 or _fits(at, at + size, inside)), 0)
+        size = next((size for size in sizes if places.admit(at, at + size)), 0)
         readings = lexicon.overrides.readings[text[at : at + size]] if size else None
         for place, reading in enumerate(readings or (), start=at):
             if reading != "-":
                 tones[place] = tones[place][:-1] + "5" if reading == "5" else reading
-                own.add(place)
+                places.settled.add(place)
         at += size or 1
-    return own
 
 
 def _in_context(text: str, at: int, lexicon: Lexicon) -> str | None:
@@ -144,16 +167,8 @@ def _is_manner(word: Word, text: str, at: int) -> bool:
     return doubled or (len(word.text) >= 2 and word.tag[:1] in "abdivlzo")
 
 
-_ENCLITICS = frozenset("的了着吗呢吧啊呀哇嘛啦们")
-"""Particles that lean on the word before them."""
-
-
-def _merge_rhotic(text: str, spoken: Sequence[str], lengths: Sequence[int]) -> list[Syllable]:
-    ends = set()
-    total = 0
-    for length in lengths:
-        total += length
-        ends.add(total)
+def _merge_rhotic(text: str, spoken: Sequence[str], ends: set[int]) -> list[Syllable]:
+    """Syllables with their marks; ``ends`` are the places where a prosodic word ends."""
     out: list[Syllable] = []
     at = 0
     while at < len(text):
@@ -162,9 +177,7 @@ def _merge_rhotic(text: str, spoken: Sequence[str], lengths: Sequence[int]) -> l
         if text[end : end + 1] in ("儿", "兒") and _is_rhotic(text, end):
             pinyin = _rhotic(text, spoken, at)
             end += 1
-        particle = text[end : end + 1] in _ENCLITICS and end + 1 in ends
-        joined = end not in ends or particle
-        out.append(Syllable(at, end, pinyin, "#0" if joined else "#1"))
+        out.append(Syllable(at, end, pinyin, "#1" if end in ends else "#0"))
         at = end
     return out
 

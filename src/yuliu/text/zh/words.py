@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import rjieba
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _NUMERAL = re.compile(
     r"(?:[零〇一二三四五六七八九十百千万亿两幺]|点(?=[零〇一二三四五六七八九幺])){3,}"
@@ -25,6 +29,11 @@ _SUFFIXES = frozenset("化性者率型式感们")
 _NAME_PREFIXES = frozenset("小老阿")
 
 
+_PARTICLES = frozenset("的了着吗呢吧啊呀哇嘛啦们")
+_SHORT = 2
+"""A single character joins a word of at most so many behind it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A word and its part of speech in the tag set of ICTCLAS (n noun, v verb, a adjective, d adverb ...)."""
@@ -42,6 +51,26 @@ def segment(text: str) -> list[Word]:
         out += [Word(group, "m") for group in _numeral_groups(numeral[0])]
         done = numeral.end()
     return out + _known(text[done:])
+
+
+def prosodic(words: Sequence[Word]) -> list[int]:
+    """Lengths of the prosodic words: particles lean on the word before, a single character on a short word behind."""
+    leaning: list[int] = []
+    for word in words:
+        if leaning and word.text in _PARTICLES:
+            leaning[-1] += 1
+        else:
+            leaning.append(len(word.text))
+    out: list[int] = []
+    open_head = False
+    for length in leaning:
+        if open_head and length <= _SHORT:
+            out[-1] += length
+            open_head = False
+        else:
+            out.append(length)
+            open_head = length == 1
+    return out
 
 
 def is_word(text: str) -> bool:
