@@ -17,8 +17,9 @@ from yuliu.engines.api import Capabilities, StepResult, Utterance
 from yuliu.engines.litert import Graph
 from yuliu.engines.melgan import CONTEXT_FRAMES, HOP_SAMPLES, SAMPLE_RATE, MelGan
 from yuliu.engines.phones import Layout, Run, Script, lay_out, write_scripts
+from yuliu.engines.places import skipped_of, source_of
 from yuliu.errors import VoiceNotReady
-from yuliu.types import AudioFormat, Skipped, Span, Timing
+from yuliu.types import AudioFormat, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from yuliu.engines.api import PlanOptions, StepRequest
-    from yuliu.text.reading import FrontEnd, Reading, Unit
-    from yuliu.types import Segment
+    from yuliu.text.reading import FrontEnd
+    from yuliu.types import Segment, Skipped
 
 _FRAME_S = HOP_SAMPLES / SAMPLE_RATE
 _MAX_UNITS = 40
@@ -37,7 +38,6 @@ end at 2048 frames; the slowest texts measured, with a pause behind each syllabl
 _AUDIBLE = 0.12
 """A frame can be heard (peaks above -46 dBFS) if one of its mel bins, normalised as the model gives them, is above
 this. Fitted to 475 clauses: the first audible frame is found to within one frame in 99 of 100, two in all."""
-_UNKNOWN_PHONEME = "phoneme_not_in_voice"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,7 +111,7 @@ class FastSpeech2Engine:
         """Phones, mel spectrogram and timings of a segment; see :meth:`yuliu.engines.api.Engine.plan`."""
         reading = self._front_end.read(segment.text)
         units = [unit for unit in reading.units if self._acoustic.knows(unit.phonemes)]
-        skipped = _skipped(segment, reading, units)
+        skipped = skipped_of(segment, reading, units)
         if not units:
             return _nothing(segment, skipped)
         speed = options.speak.speed
@@ -211,7 +211,7 @@ def _utterance(
         segment=segment,
         phonemes=tuple(symbol for run in runs for symbol in run.script.symbols),
         timings=tuple(
-            Timing(_source(segment, unit.source), unit.text, start * _FRAME_S, stop * _FRAME_S)
+            Timing(source_of(segment, unit.source), unit.text, start * _FRAME_S, stop * _FRAME_S)
             for unit, (start, stop) in zip(units, layout.places, strict=True)
         ),
         skipped=skipped,
@@ -239,20 +239,3 @@ def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> FastSpeech2Utter
         mel=np.zeros((0, 80), np.float32),
         first_frame=0,
     )
-
-
-def _skipped(segment: Segment, reading: Reading, said: Sequence[Unit]) -> tuple[Skipped, ...]:
-    """What the front end leaves out, and what the model cannot say, with places in the source."""
-    parts = [(skip.source, skip.rule) for skip in reading.skipped]
-    if len(said) < len(reading.units):
-        spoken = {unit.source for unit in said}
-        parts += [(unit.source, _UNKNOWN_PHONEME) for unit in reading.units if unit.source not in spoken]
-    return tuple(Skipped(_source(segment, span), rule) for span, rule in sorted(parts))
-
-
-def _source(segment: Segment, span: Span) -> Span:
-    """A span of the segment's text as a span of the source."""
-    if span.start >= span.end:
-        at = segment.origin[span.start] if span.start < len(segment.origin) else segment.source.end
-        return Span(at, at)
-    return Span(segment.origin[span.start], segment.origin[span.end - 1] + 1)

@@ -14,10 +14,12 @@ import numpy as np
 
 from yuliu.engines.api import Capabilities, StepResult, Utterance
 from yuliu.engines.hibari_dsp import HOP, SAMPLE_RATE
-from yuliu.engines.hibari_model import Model, open_graph, read_table, run_graph
+from yuliu.engines.hibari_model import Model, read_table
 from yuliu.engines.hibari_track import Line, lay_track, split_lines, symbols_of
+from yuliu.engines.onnx_graph import OnnxGraph
+from yuliu.engines.places import skipped_of, source_of
 from yuliu.errors import SynthesisFailed, VoiceNotReady
-from yuliu.types import AudioFormat, Skipped, Span, Timing
+from yuliu.types import AudioFormat, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,14 +29,13 @@ if TYPE_CHECKING:
     from yuliu.engines.hibari_dsp import Floats
     from yuliu.engines.hibari_model import Sound
     from yuliu.engines.hibari_track import Track
-    from yuliu.text.reading import FrontEnd, Reading
-    from yuliu.types import Segment
+    from yuliu.text.reading import FrontEnd
+    from yuliu.types import Segment, Skipped
 
 FIRST_FRAMES = 22
 """Frames of sound, counted from the predicted onset, that a plan renders, so that a first step of 0.25 s is a copy."""
 _SOUND_LEVEL = np.float32(10 ** (-46 / 20))
 """What counts as the first sound: -46 dBFS."""
-_UNKNOWN_PHONEME = "phoneme_not_in_voice"
 _FILES = frozenset({"plan.onnx", "decoder.onnx", "vocab.json"})
 
 
@@ -103,7 +104,7 @@ class HibariEngine:
         reading = self._front_end.read(segment.text)
         script = [Line(unit, self._known(unit.phonemes), self._known(unit.after)) for unit in reading.units]
         lines = [line for line in script if line.symbols]
-        skipped = _skipped(segment, reading, said=lines)
+        skipped = skipped_of(segment, reading, [line.unit for line in lines])
         if not lines:
             return _nothing(segment, skipped)
         parts = split_lines(lines)
@@ -181,7 +182,7 @@ def load_oov(path: Path) -> Callable[[str], str | None]:
     Raises:
         VoiceNotReady: A file is missing or damaged.
     """
-    graph = open_graph(path)
+    graph = OnnxGraph(path)
     meta = read_table(path.with_suffix(".json"))
     if not {"in", "out", "maxlen"} <= set(meta):
         raise VoiceNotReady("oov.json is damaged: pull the voice again with `yuliu voices pull`")
@@ -193,7 +194,7 @@ def load_oov(path: Path) -> Callable[[str], str | None]:
         ids = [letters[letter] for letter in word if letter in letters][:longest]
         if not ids:
             return None
-        best = run_graph(graph, {"chars": np.array([ids], np.int64)})[0][0]
+        best = graph.run({"chars": np.array([ids], np.int64)})[0][0]
         new = np.diff(best, prepend=0) != 0
         return "".join(sounds[number] for number in best[new].tolist() if number)
 
@@ -210,7 +211,7 @@ def _timings(
         return min(max(frame * HOP - start, first), last) / SAMPLE_RATE
 
     return tuple(
-        Timing(_source(segment, line.unit.source), line.unit.text, at_s(begin), at_s(end))
+        Timing(source_of(segment, line.unit.source), line.unit.text, at_s(begin), at_s(end))
         for line, (begin, end) in zip(lines, track.places, strict=True)
     )
 
@@ -228,19 +229,3 @@ def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> HibariUtterance:
         done=True,
         sound=None,
     )
-
-
-def _skipped(segment: Segment, reading: Reading, *, said: Sequence[Line]) -> tuple[Skipped, ...]:
-    """What the front end leaves out, and words of which the model knows no phoneme, with places in the source."""
-    spoken = {line.unit.source for line in said}
-    parts = [(skip.source, skip.rule) for skip in reading.skipped]
-    parts += [(unit.source, _UNKNOWN_PHONEME) for unit in reading.units if unit.source not in spoken]
-    return tuple(Skipped(_source(segment, span), rule) for span, rule in sorted(parts))
-
-
-def _source(segment: Segment, span: Span) -> Span:
-    """A span of the segment's text as a span of the source."""
-    if span.start >= span.end:
-        at = segment.origin[span.start] if span.start < len(segment.origin) else segment.source.end
-        return Span(at, at)
-    return Span(segment.origin[span.start], segment.origin[span.end - 1] + 1)

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import onnxruntime as ort
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
 from yuliu.engines.hibari_dsp import LAG_FRAMES, Carry, NoiseTable, render
-from yuliu.errors import SynthesisFailed, VoiceNotReady
+from yuliu.engines.onnx_graph import OnnxGraph
+from yuliu.errors import VoiceNotReady
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,22 +32,6 @@ BLOCK_FRAMES = 48
 """Frames in a block but the first: 0.6 s of sound, 3-4 ms of compute."""
 _SIDE = 3
 _NUM_LAYERS, _CHANNELS = 8, 256
-_RUN_ERRORS = (
-    RuntimeError,
-    ValueError,
-    ort_errors.Fail,
-    ort_errors.RuntimeException,
-    ort_errors.InvalidArgument,
-    ort_errors.EPFail,
-    ort_errors.NotImplemented,
-)
-_LOAD_ERRORS = (
-    *_RUN_ERRORS,
-    ort_errors.NoSuchFile,
-    ort_errors.InvalidProtobuf,
-    ort_errors.InvalidGraph,
-    ort_errors.NoModel,
-)
 
 
 class Planned(NamedTuple):
@@ -104,8 +87,8 @@ class Model:
     """
 
     def __init__(self, plan: Path, decoder: Path, *, ids: Mapping[str, int], num_threads: int = 1) -> None:
-        self._plan = open_graph(plan, num_threads=num_threads)
-        self._decoder = open_graph(decoder, num_threads=num_threads)
+        self._plan = OnnxGraph(plan, num_threads=num_threads)
+        self._decoder = OnnxGraph(decoder, num_threads=num_threads)
         self._ids = ids
         self._noise = NoiseTable()
 
@@ -124,7 +107,7 @@ class Model:
             SynthesisFailed: The model failed.
         """
         ids = np.array([[0, *(self._ids[symbol] for symbol in symbols), 0]], np.int64)
-        durations, hidden, f0 = run_graph(self._plan, {"ids": ids, "speed": np.array([speed], np.float32)})
+        durations, hidden, f0 = self._plan.run({"ids": ids, "speed": np.array([speed], np.float32)})
         edges = np.concatenate([[0], np.cumsum(durations)])
         return Planned(edges * (len(f0[0]) // edges[-1]), hidden[0], f0[0])
 
@@ -159,28 +142,11 @@ class Model:
         end = min(end, len(sound.f0))
         right = np.zeros((1, _CHANNELS, _SIDE if end == len(sound.f0) else 0), np.float32)
         hidden = np.ascontiguousarray(sound.hidden[:, :, sound.next_frame : end + 2 * _SIDE])
-        spectra, left = run_graph(self._decoder, {"hidden": hidden, "left": sound.left, "right": right})
+        spectra, left = self._decoder.run({"hidden": hidden, "left": sound.left, "right": right})
         noise = self._noise.frames(sound.seed, sound.carry.num_frames, spectra.shape[1])
         samples, carry = render(spectra[0], noise, sound.f0, sound.carry)
         ready = np.concatenate([sound.ready, samples])
         return replace(sound, next_frame=end, left=left, carry=carry, ready=ready)
-
-
-def open_graph(path: Path, *, num_threads: int = 1) -> ort.InferenceSession:
-    """Load a graph for CPU; its threads do not spin.
-
-    Raises:
-        VoiceNotReady: It is missing or damaged.
-    """
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = num_threads
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.log_severity_level = 3
-    try:
-        return ort.InferenceSession(path.read_bytes(), options, providers=["CPUExecutionProvider"])
-    except (OSError, *_LOAD_ERRORS) as error:
-        raise VoiceNotReady(f"{path.name} cannot be loaded: pull the voice again with `yuliu voices pull`") from error
 
 
 def read_table(path: Path) -> dict[str, Any]:
@@ -193,15 +159,3 @@ def read_table(path: Path) -> dict[str, Any]:
         return dict(json.loads(path.read_bytes()))
     except (OSError, ValueError, TypeError) as error:
         raise VoiceNotReady(f"{path.name} cannot be read: pull the voice again with `yuliu voices pull`") from error
-
-
-def run_graph(graph: ort.InferenceSession, inputs: dict[str, NDArray[Any]]) -> list[NDArray[Any]]:
-    """All outputs of a graph.
-
-    Raises:
-        SynthesisFailed: It failed.
-    """
-    try:
-        return list(graph.run(None, inputs))
-    except _RUN_ERRORS as error:
-        raise SynthesisFailed("hibari's graph failed to run") from error

@@ -7,13 +7,11 @@ very samples of the whole, since the kernels sum in an order that does not depen
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnxruntime as ort
-from onnxruntime.capi import onnxruntime_pybind11_state as ort_errors
 
-from yuliu.errors import SynthesisFailed, VoiceNotReady
+from yuliu.engines.onnx_graph import OnnxGraph
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,22 +32,6 @@ _RATE_2, _CONTEXT_2 = 15, 1
 
 _MIN_FRAMES = 10
 """The first stage reflects 27 of its samples at each end, so it needs more than nine frames."""
-_RUN_ERRORS = (
-    RuntimeError,
-    ort_errors.EPFail,
-    ort_errors.Fail,
-    ort_errors.InvalidArgument,
-    ort_errors.NotImplemented,
-    ort_errors.RuntimeException,
-)
-_LOAD_ERRORS = (
-    *_RUN_ERRORS,
-    OSError,
-    ort_errors.InvalidGraph,
-    ort_errors.InvalidProtobuf,
-    ort_errors.NoModel,
-    ort_errors.NoSuchFile,
-)
 
 
 class MelGan:
@@ -64,17 +46,7 @@ class MelGan:
     """
 
     def __init__(self, path: Path, *, num_threads: int = 1) -> None:
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = num_threads
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        options.log_severity_level = 3
-        try:
-            self._session = ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        except _LOAD_ERRORS as error:
-            raise VoiceNotReady(
-                f"{path.name} cannot be loaded: pull the voice again with `yuliu voices pull`"
-            ) from error
+        self._graph = OnnxGraph(path, num_threads=num_threads)
 
     def render(self, mel: NDArray[np.float32], start: int, stop: int) -> Samples:
         """The sound of frames ``start`` to ``stop``.
@@ -96,15 +68,12 @@ class MelGan:
         low, high = _around(mel, start, stop, CONTEXT_FRAMES)
         low_1, high_1 = _around(mel, start, stop, _CONTEXT_1)
         low_2, high_2 = _around(mel, start, stop, _CONTEXT_2)
-        feeds = {
+        feeds: dict[str, NDArray[Any]] = {
             "mel": mel[low:high],
             "keep_1": np.array([low_1 - low, high_1 - low], np.int64) * _RATE_1,
             "keep_2": np.array([low_2 - low_1, high_2 - low_1], np.int64) * _RATE_2,
         }
-        try:
-            (samples,) = self._session.run(["samples"], feeds)
-        except _RUN_ERRORS as error:
-            raise SynthesisFailed("the vocoder failed; this is a fault of the engine or of the voice") from error
+        (samples,) = self._graph.run(feeds)
         return np.asarray(samples[(start - low_2) * HOP_SAMPLES : (stop - low_2) * HOP_SAMPLES])
 
 

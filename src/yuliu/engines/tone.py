@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from yuliu.engines.api import Capabilities, PlanOptions, StepRequest, StepResult, Utterance
+from yuliu.engines.places import source_of
 from yuliu.errors import SynthesisFailed
 from yuliu.types import AudioFormat, Skipped, Span, Timing
 
@@ -80,7 +81,7 @@ class ToneEngine:
         per_second = self.capabilities.format.sample_rate / self.HOP
         at_s = [(_LEAD_FRAMES + i * frames_per_unit) / per_second for i in range(len(units) + 1)]
         timings = tuple(
-            Timing(source_span(segment, *unit.span()), unit.group(), at_s[i], at_s[i + 1])
+            Timing(source_of(segment, Span(*unit.span())), unit.group(), at_s[i], at_s[i + 1])
             for i, unit in enumerate(units)
         )
         return Utterance(
@@ -121,11 +122,3 @@ def tone(segment: Segment, start: int, end: int) -> Samples:
     frequency_hz = 200 + 10 * (segment.source.start % 100)
     wave = 0.3 * np.sin(2 * np.pi * frequency_hz * at / 24_000)
     return np.where(at < _LEAD_FRAMES * ToneEngine.HOP, 0.0, wave).astype(np.float32)
-
-
-def source_span(segment: Segment, start: int, end: int) -> Span:
-    """Characters ``start`` to ``end`` of a segment's text as a span of the source."""
-    if start >= end:
-        at = segment.origin[start] if start < len(segment.origin) else segment.source.end
-        return Span(at, at)
-    return Span(segment.origin[start], segment.origin[end - 1] + 1)
