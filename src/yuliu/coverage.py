@@ -11,41 +11,82 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """Collects what became of the parts of a text, in any order; parts do not overlap."""
+    """Collects what became of the parts of a text, in any order; parts do not overlap.
+
+    What the reader left out lies inside the parts or between them, and is taken out of them.
+    """
 
     def __init__(self) -> None:
         self._num_chars = 0
         self._spoken: list[Span] = []
         self._skipped: list[Skipped] = []
+        self._left_out: list[Skipped] = []
 
     def received(self, num_chars: int) -> None:
         """More text came."""
         self._num_chars += num_chars
 
+    def left_out(self, skipped: Skipped) -> None:
+        """The reader found something not to be spoken, after what it found before."""
+        last = self._left_out[-1] if self._left_out else None
+        if last and last.rule == skipped.rule and last.source.end == skipped.source.start:
+            self._left_out[-1] = Skipped(Span(last.source.start, skipped.source.end), skipped.rule)
+        else:
+            self._left_out.append(skipped)
+
     def spoken(self, source: Span, skipped: Sequence[Skipped]) -> None:
         """A part has been spoken, but for some places in it."""
-        places = sorted((skip for skip in skipped if skip.source.start < skip.source.end), key=_start)
+        places = _within(source, skipped)
         self._skipped += places
         self._spoken += _gaps(source, [skip.source for skip in places])
 
     def silent(self, source: Span, skipped: Sequence[Skipped]) -> None:
         """A part turned out to have no sound: what no rule names is punctuation or white space."""
-        self._skipped += skipped
-        places = sorted(skip.source for skip in skipped)
-        self._skipped += [Skipped(gap, "punctuation") for gap in _gaps(source, places)]
+        places = _within(source, skipped)
+        self._skipped += places
+        self._skipped += [Skipped(gap, "punctuation") for gap in _gaps(source, [skip.source for skip in places])]
 
     def coverage(self) -> Coverage:
         """The account so far; what was received and is neither spoken nor skipped counts as failed."""
-        done = sorted([*self._spoken, *(skip.source for skip in self._skipped)])
+        holes = [skip.source for skip in self._left_out]
+        spoken = [span for span, _ in _without(sorted((span, "") for span in self._spoken), holes)]
+        others = _without(sorted((skip.source, skip.rule) for skip in self._skipped), holes)
+        skipped = sorted([*self._left_out, *(Skipped(span, rule) for span, rule in others)], key=_start)
+        done = sorted([*spoken, *(skip.source for skip in skipped)])
         return Coverage(
-            spoken=tuple(_merged(sorted(self._spoken))),
-            skipped=tuple(sorted(self._skipped, key=_start)),
+            spoken=tuple(_merged(spoken)),
+            skipped=tuple(skipped),
             failed=tuple(_gaps(Span(0, self._num_chars), done)),
         )
 
 
 def _start(skip: Skipped) -> int:
     return skip.source.start
+
+
+def _within(source: Span, skipped: Sequence[Skipped]) -> list[Skipped]:
+    """The skips inside ``source``, sorted, without overlap: two characters may stand for one of the source."""
+    places, at = [], source.start
+    for skip in sorted(skipped, key=_start):
+        span = Span(max(skip.source.start, at), min(skip.source.end, source.end))
+        if span.start < span.end:
+            places.append(Skipped(span, skip.rule))
+            at = span.end
+    return places
+
+
+def _without(parts: Iterable[tuple[Span, str]], holes: Sequence[Span]) -> list[tuple[Span, str]]:
+    """What the holes leave of the parts; both sorted."""
+    left: list[tuple[Span, str]] = []
+    first = 0
+    for span, name in parts:
+        while first < len(holes) and holes[first].end <= span.start:
+            first += 1
+        last = first
+        while last < len(holes) and holes[last].start < span.end:
+            last += 1
+        left += [(gap, name) for gap in _gaps(span, holes[first:last])]
+    return left
 
 
 def _gaps(whole: Span, taken: Iterable[Span]) -> list[Span]:

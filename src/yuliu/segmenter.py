@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
 from yuliu.text.phrasing import cut_between_words
+from yuliu.text.reader import Pause, Restyle, Text, UnitEnd
 from yuliu.text.scripts import is_latin, is_wide
 from yuliu.text.sentences import Break, BreakFinder
-from yuliu.text.spans import split_languages
-from yuliu.types import Boundary, Segment, Span
+from yuliu.text.spans import LangSpan, split_languages
+from yuliu.types import Boundary, Mark, Segment, Skipped, Span, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from yuliu.types import Lang
+    from yuliu.text.reader import Event
+    from yuliu.types import Hint, Lang
 
 _HELD_BACK = 3
 """Characters after a cut between two words: the word boundaries before them do not change any more when text follows
@@ -73,7 +75,8 @@ class Segmenter:
 
     The same text with the same flushes gives the same segments however it is cut into deltas. Segments tile the text:
     joined, they are what was pushed. White space between two segments opens the later one. A segment may hold nothing
-    to say (white space, symbols), if nothing else was pending at a flush.
+    to say (white space, symbols), if nothing else was pending at a flush, and no text at all, if it carries a pause or
+    a mark.
     """
 
     def __init__(self, options: SegmenterOptions | None = None) -> None:
@@ -86,6 +89,9 @@ class Segmenter:
         self._source_start = 0
         self._source_end = 0
         self._breaks: list[Break] = []  # in the pending text, not used so far
+        self._hints: list[Hint] = []  # spans count from the first character pushed
+        self._marks: list[Mark] = []
+        self._style = Style()
         self._restart()
 
     def push(self, delta: str) -> list[Segment]:
@@ -93,20 +99,26 @@ class Segmenter:
         start = self._source_end
         return self.push_clean(delta, range(start, start + len(delta)), source_end=start + len(delta))
 
-    def push_clean(self, text: str, origins: Sequence[int], *, source_end: int) -> list[Segment]:
+    def push_clean(
+        self, text: str, origins: Sequence[int], *, source_end: int, hint: Hint | None = None
+    ) -> list[Segment]:
         """Take text that is not the source itself: Markdown has been taken out, say.
 
         Args:
             text: The next clean characters.
             origins: Source offset of each; not decreasing.
             source_end: Number of source characters received so far, those left out counted.
+            hint: How all of ``text`` is to be read; it is not cut then, if it is shorter than ``max_characters``.
         """
         segments: list[Segment] = []
         self._source_end = source_end
+        if hint is not None:
+            start = self._num_cut + len(self._chars)
+            self._hints.append(replace(hint, span=Span(start, start + len(text))))
         for char, origin in zip(text, origins, strict=True):
             found = self._finder.push(char)
             self._append(char, origin)
-            if found is not None and found.end > self._num_cut:
+            if found is not None and found.end > self._num_cut and not self._is_hinted(found.end):
                 self._breaks.append(found)
                 if self._wanted(found):
                     segments.append(self._cut(found.end - self._num_cut, found.boundary))
@@ -116,17 +128,62 @@ class Segmenter:
                 segments.extend(self._shorten())
         return segments
 
+    def take(self, event: Event) -> list[Segment]:
+        """Take what the reader made of the next piece of text; return the segments that are now certain."""
+        match event:
+            case Text():
+                return self.push_clean(event.text, event.origins, source_end=event.source.end, hint=event.hint)
+            case UnitEnd():
+                return self.end_unit(event.boundary)
+            case Pause():
+                return self.pause(event.pause_s)
+            case Restyle():
+                return self.restyle(event.style)
+            case Mark():
+                self.mark(event)
+            case Skipped():
+                self.skip(event.source.end)
+        return []
+
+    def skip(self, source_end: int) -> None:
+        """Take notice of source characters that are not spoken, up to ``source_end``."""
+        self._source_end = source_end
+        if not self._chars:
+            self._source_start = source_end
+
+    def mark(self, mark: Mark) -> None:
+        """Name the place before the next character."""
+        self._marks.append(mark)
+
+    def restyle(self, style: Style) -> list[Segment]:
+        """Let what follows be spoken in ``style``; return what was pending, as one segment or none."""
+        segments = self._cut_all(None) if self._weights and self._weights[-1] else []
+        self._style = style
+        return segments
+
+    def end_unit(self, boundary: Boundary) -> list[Segment]:
+        """Cut here, as at a boundary of this kind. Nothing happens where nothing to say is pending."""
+        return self._cut_all(boundary) if self._weights and self._weights[-1] else []
+
+    def pause(self, pause_s: float) -> list[Segment]:
+        """Cut here, with so much silence after it; the segment may be empty."""
+        return [replace(segment, pause_s=pause_s) for segment in self._cut_all(None)]
+
     def flush(self) -> list[Segment]:
         """Return all that is pending, as one segment or none: the text has ended or its writer has stalled.
 
         More may be pushed afterwards; the next segment is then short again, as at the start of the stream.
         """
-        boundary = self._finder.flush()
-        if boundary is None:
-            boundary = self._breaks[-1].boundary if self._breaks else Boundary.NONE
-        segments = [self._cut(len(self._chars), boundary)] if self._chars else []
+        segments = self._cut_all(None) if self._chars or self._marks else []
         self._restart()
         return segments
+
+    def _cut_all(self, boundary: Boundary | None) -> list[Segment]:
+        """All that is pending; without a boundary its own marks tell it."""
+        found = self._finder.flush()
+        if found is None:
+            found = self._breaks[-1].boundary if self._breaks else Boundary.NONE
+        return [self._cut(len(self._chars), boundary or found)]
 
     def _restart(self) -> None:
         self._clause_weight = self._options.first_weight
@@ -151,13 +208,28 @@ class Segmenter:
     def _shorten(self) -> list[Segment]:
         """Cut what has grown too long, if there is a place."""
         best = self._best_break() or self._word_end()
-        if best is not None:
+        if best is not None and not self._is_hinted(self._num_cut + best[0]):
             return [self._cut(*best)]
         if len(self._chars) >= self._options.max_characters or self._weights[-1] >= 2 * self._limit:
-            return [self._cut(len(self._chars) - 1, Boundary.NONE)]
+            return self._cut_anywhere()
         # Not at every character: each try reads all that is pending.
         self._next_try = self._weights[-1] + self._limit / 4
         return []
+
+    def _cut_anywhere(self) -> list[Segment]:
+        """Cut before the last character, or before the hinted text that it belongs to."""
+        end = len(self._chars) - 1
+        if self._is_hinted(self._num_cut + end):
+            end = self._hints[-1].span.start - self._num_cut
+        return [self._cut(end, Boundary.NONE)] if end > 0 else []
+
+    def _is_hinted(self, end: int) -> bool:
+        """Whether a cut there would be inside the text of a hint. Hinted texts of full length are cut all the same."""
+        return any(
+            hint.span.start < end < hint.span.end
+            for hint in reversed(self._hints)
+            if hint.span.end - hint.span.start < self._options.max_characters
+        )
 
     def _best_break(self) -> tuple[int, Boundary] | None:
         """The last clause or sentence end that is not too near the start, weak ones only if there is no other."""
@@ -185,6 +257,9 @@ class Segmenter:
             source=Span(self._source_start, end),
             origin=tuple(self._origins[:num_chars]),
             boundary=boundary,
+            hints=self._cut_hints(num_chars),
+            style=self._style,
+            marks=self._cut_marks(num_chars, end),
         )
         weight = self._weight_at(num_chars)
         del self._chars[:num_chars], self._origins[:num_chars], self._weights[:num_chars]
@@ -194,6 +269,24 @@ class Segmenter:
         self._breaks = [found for found in self._breaks if found.end > self._num_cut]
         self._grow(weight)
         return segment
+
+    def _cut_hints(self, num_chars: int) -> tuple[Hint, ...]:
+        """The hints of the first characters, their spans counting from the first of them."""
+        if not self._hints:
+            return ()
+        start, end = self._num_cut, self._num_cut + num_chars
+        taken = [hint for hint in self._hints if hint.span.start < end]
+        self._hints = self._hints[len(taken) :]
+        spans = [Span(hint.span.start - start, min(hint.span.end, end) - start) for hint in taken]
+        return tuple(replace(hint, span=span) for hint, span in zip(taken, spans, strict=True))
+
+    def _cut_marks(self, num_chars: int, end: int) -> tuple[Mark, ...]:
+        if not self._marks:
+            return ()
+        is_all = num_chars == len(self._chars)
+        taken = [mark for mark in self._marks if is_all or mark.offset < end]
+        self._marks = self._marks[len(taken) :]
+        return tuple(taken)
 
     def _grow(self, weight: float) -> None:
         if weight:
@@ -218,17 +311,47 @@ def split_segment(segment: Segment, languages: Sequence[Lang]) -> list[Segment]:
     The parts tile the segment, text and source; all but the last end in Boundary.NONE. Parts in a language that is not
     among ``languages`` keep ``lang`` None: they are to be skipped by the rule ``language_not_spoken``.
     """
-    spans = split_languages(segment.text, languages)
+    if segment.style.lang in languages:
+        return [replace(segment, lang=segment.style.lang)]
+    spans = _around_hints(segment, split_languages(segment.text, languages))
     if not spans:
         return [replace(segment, lang=languages[0])]
     starts = [segment.source.start, *(segment.origin[found.span.start] for found in spans[1:]), segment.source.end]
     return [
-        Segment(
-            text=segment.text[found.span.start : found.span.end],
-            source=Span(starts[index], starts[index + 1]),
-            origin=segment.origin[found.span.start : found.span.end],
-            boundary=segment.boundary if index == len(spans) - 1 else Boundary.NONE,
-            lang=found.lang,
-        )
+        _part(segment, found, source=Span(starts[index], starts[index + 1]), is_last=index == len(spans) - 1)
         for index, found in enumerate(spans)
     ]
+
+
+def _part(segment: Segment, found: LangSpan, *, source: Span, is_last: bool) -> Segment:
+    start, end = found.span
+    return Segment(
+        text=segment.text[start:end],
+        source=source,
+        origin=segment.origin[start:end],
+        boundary=segment.boundary if is_last else Boundary.NONE,
+        lang=found.lang,
+        hints=tuple(
+            replace(hint, span=Span(hint.span.start - start, hint.span.end - start))
+            for hint in segment.hints
+            if start <= hint.span.start < end
+        ),
+        style=segment.style,
+        pause_s=segment.pause_s if is_last else None,
+        marks=tuple(
+            mark
+            for mark in segment.marks
+            if (start == 0 or mark.offset >= source.start) and (is_last or mark.offset < source.end)
+        ),
+    )
+
+
+def _around_hints(segment: Segment, spans: list[LangSpan]) -> list[LangSpan]:
+    """The spans with no end inside a hinted text: such an end is moved behind it."""
+    for hint in segment.hints:
+        inside = [index for index, found in enumerate(spans[:-1]) if hint.span.start < found.span.end < hint.span.end]
+        for index in inside:
+            spans[index] = spans[index]._replace(span=Span(spans[index].span.start, hint.span.end))
+            after = spans[index + 1]
+            spans[index + 1] = after._replace(span=Span(hint.span.end, max(hint.span.end, after.span.end)))
+    return [found for found in spans if found.span.start < found.span.end]

@@ -1,4 +1,4 @@
-"""One stream: text deltas -> segmenter -> scheduler -> joined chunks. The only place where the parts are composed.
+"""One stream: deltas -> reader -> segmenter -> scheduler -> joined chunks. The only place where the parts are composed.
 
 A stream belongs to the event loop (asyncio) that made it. It is bounded on both sides: ``push`` waits while
 ``MAX_PENDING_PARTS`` wait to be spoken, and the scheduler stops stepping while the reader does not read. It ends in
@@ -14,25 +14,32 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
+from yuliu.audio.gain import amplify
 from yuliu.audio.join import fade_edges, padding, silences
 from yuliu.coverage import Ledger
 from yuliu.engines.api import PlanOptions
 from yuliu.errors import Closed, InvalidRequest
 from yuliu.scheduler.worker import Broken, Planned, Rendered
 from yuliu.segmenter import Segmenter, SegmenterOptions, split_segment
-from yuliu.types import Cancelled, Chunk, Failed, Finished, Skipped, SpeakOptions
+from yuliu.text.reader import Reader, ReaderOptions
+from yuliu.types import Cancelled, Chunk, Failed, Finished, Skipped, Span, SpeakOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from yuliu.engines.api import Utterance
     from yuliu.errors import SynthesisFailed
     from yuliu.scheduler.worker import Output, Scheduler
-    from yuliu.types import Ending, Lang, Samples, Segment, Timing
+    from yuliu.text.reader import Event
+    from yuliu.types import Ending, Lang, Mark, Samples, Segment, Timing
 
 MAX_PENDING_PARTS = 16
 """Parts of text that may wait to be spoken before ``push`` waits."""
 MIN_SPEED, MAX_SPEED = 0.25, 4.0
+MAX_PAUSE_S = 10.0
+"""Silence between two sounds is never longer, however many pauses were asked for."""
+NO_VOICE = "a voice that is not loaded was asked for; the stream's own voice spoke instead"
+NO_PITCH = "pitch was asked for; no voice can change it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +57,7 @@ class StreamOptions:
 
     speak: SpeakOptions = field(default_factory=SpeakOptions)
     segmenter: SegmenterOptions = field(default_factory=SegmenterOptions)
+    reader: ReaderOptions = field(default_factory=ReaderOptions)
     stall_s: float = 0.5
     """Text that might go on is spoken as it is when nothing came for so long, seconds."""
 
@@ -67,6 +75,11 @@ class _Part:
 
     segment: Segment
     pause_s: float
+    """After it, if no other was asked for."""
+    asked_s: float | None
+    """The pause after it that the writer asked for."""
+    marks_after: tuple[Mark, ...] = ()
+    """Between it and the next part."""
     utterance: Utterance | None = None
 
 
@@ -97,20 +110,33 @@ class Stream:
     Leaving the block early cancels the stream.
     """
 
-    def __init__(self, scheduler: Scheduler, route: Route, options: StreamOptions) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        route: Route,
+        options: StreamOptions,
+        voices: Mapping[str, Route] | None = None,
+    ) -> None:
+        """``voices``: those that the text may switch to, at the same sample rate."""
         self.sample_rate: int = route.sample_rate
         """Hz, of all chunks."""
         self.ending: Ending | None = None
         """How the stream ended; None while it has not."""
         self._scheduler = scheduler
         self._route = route
+        self._voices = voices or {}
         self._options = options
+        self._reader = Reader(options.reader, languages=tuple(route.lanes))
         self._segmenter = Segmenter(options.segmenter)
         self._loop = asyncio.get_running_loop()
         self._parts: deque[_Part] = deque()
         self._ready: deque[_Ready] = deque()
         self._ledger = Ledger()
         self._last: _Part | None = None
+        self._asked_s: float | None = None  # the pause asked for since the last sound
+        self._marks: tuple[Mark, ...] = ()  # passed since the last sound
+        self._warnings: dict[str, None] = {}
+        self._num_chars = 0
         self._num_samples = 0
         self._text_ended = False
         self._error: SynthesisFailed | Closed | None = None
@@ -140,13 +166,15 @@ class Stream:
             await self._changed.wait()
         if self._text_ended or self.ending is not None:
             raise Closed("the stream takes no more text; open a new one")
+        self._num_chars += len(delta)
         self._ledger.received(len(delta))
-        self._submit(self._segmenter.push(delta))
+        self._read(self._reader.push(delta))
         self._stall = self._loop.call_later(self._options.stall_s, self.flush)
 
     def flush(self) -> None:
         """Speak what has been pushed as it is, without waiting for what may follow."""
         if self.ending is None:
+            self._read(self._reader.flush())
             self._submit(self._segmenter.flush())
 
     async def end(self) -> None:
@@ -198,19 +226,56 @@ class Stream:
         if self._stall is not None:
             self._stall.cancel()
 
+    def _read(self, events: Iterable[Event]) -> None:
+        """Take what the reader made of the text to the segmenter."""
+        for event in events:
+            if isinstance(event, Skipped):
+                self._ledger.left_out(event)
+            self._submit(self._segmenter.take(event))
+
     def _submit(self, segments: Iterable[Segment]) -> None:
         for segment in segments:
-            for part in split_segment(segment, tuple(self._route.lanes)):
+            if not segment.text or (segment.text.isspace() and segment.pause_s is not None):
+                self._pass(segment, [])
+                continue
+            route = self._route_of(segment)
+            for part in split_segment(segment, tuple(route.lanes)):
                 if part.lang is None:
-                    self._ledger.silent(part.source, [Skipped(part.source, "language_not_spoken")])
+                    self._pass(part, [Skipped(part.source, "language_not_spoken")])
                 else:
-                    self._submit_part(part, self._route.lanes[part.lang])
+                    self._submit_part(part, route.lanes[part.lang])
+
+    def _route_of(self, segment: Segment) -> Route:
+        style = segment.style
+        if style.pitch_semitones:
+            self._warnings[NO_PITCH] = None
+        if style.voice is None or style.voice in self._voices:
+            return self._voices.get(style.voice or "", self._route)
+        self._warnings[NO_VOICE] = None
+        return self._route
 
     def _submit_part(self, segment: Segment, lane: str) -> None:
-        wanted = silences(segment.boundary, self._options.speak.speed)
-        self._parts.append(_Part(segment, wanted.pause_s))
-        plan = PlanOptions(self._options.speak, lead_s=wanted.lead_s, tail_s=wanted.tail_s)
+        speed = min(max(self._options.speak.speed * segment.style.rate, MIN_SPEED), MAX_SPEED)
+        wanted = silences(segment.boundary, speed)
+        tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
+        self._parts.append(_Part(segment, wanted.pause_s, segment.pause_s))
+        plan = PlanOptions(replace(self._options.speak, speed=speed), lead_s=wanted.lead_s, tail_s=tail_s)
         self._scheduler.submit(self._stream_id, lane, segment, plan)
+
+    def _pass(self, segment: Segment, skipped: Sequence[Skipped]) -> None:
+        """A segment without sound: its pause and marks go with the part before it."""
+        self._ledger.silent(segment.source, skipped)
+        if self._parts:
+            last = self._parts[-1]
+            last.asked_s = _together(last.asked_s, segment.pause_s)
+            last.marks_after += segment.marks
+        else:
+            self._owe(segment.pause_s, segment.marks)
+
+    def _owe(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
+        """A pause and marks that come before the next sound."""
+        self._asked_s = _together(self._asked_s, asked_s)
+        self._marks += marks
 
     def _from_lane(self, output: Output) -> None:
         """The scheduler's sink: called on a lane's thread."""
@@ -235,7 +300,8 @@ class Stream:
         """Parts at the head that turned out to have no sound are accounted for and forgotten."""
         while self._parts and (utterance := self._parts[0].utterance) and utterance.num_frames == 0:
             self._ledger.silent(utterance.segment.source, utterance.skipped)
-            self._parts.popleft()
+            part = self._parts.popleft()
+            self._owe(part.asked_s, part.segment.marks + part.marks_after)
 
     def _join(self, part: _Part, output: Rendered) -> None:
         utterance, before = output.utterance, part.utterance
@@ -243,34 +309,64 @@ class Stream:
         if first:
             self._pause_before(part, utterance)
         samples = fade_edges(output.samples, self.sample_rate, first=first, last=utterance.done)
-        timings = tuple(_shifted(timing, self._audio_s) for timing in utterance.timings) if first else ()
-        self._emit(samples, part.segment, timings, utterance if utterance.done else None)
+        chunk = Chunk(
+            amplify(samples, part.segment.style.volume_db), self.sample_rate, self._audio_s, part.segment.source
+        )
+        if first:
+            timings = tuple(_shifted(timing, self._audio_s) for timing in utterance.timings)
+            marks = (*self._passed(), *(_timed(mark, timings, self._audio_s) for mark in part.segment.marks))
+            chunk = replace(chunk, timings=timings, marks=marks)
+        self._emit(chunk, made_s=len(samples) / self.sample_rate, spoken=utterance if utterance.done else None)
         part.utterance = utterance
         if utterance.done:
             self._last = self._parts.popleft()
+            self._owe(part.asked_s, part.marks_after)
 
     def _pause_before(self, part: _Part, utterance: Utterance) -> None:
         """Fill the pause since the utterance before with what model silence lacks of it."""
-        if self._last is None or self._last.utterance is None:
-            return
-        silence = padding(self._last.pause_s, self._last.utterance.tail_s, utterance.lead_s, self.sample_rate)
-        if len(silence):
-            chunk = Chunk(silence, self.sample_rate, self._audio_s, part.segment.source)
-            self._num_samples += len(silence)
-            self._ready.append(_Ready(chunk, 0.0, None))
+        before = self._last.utterance if self._last else None
+        if self._last and before and self._asked_s is None:
+            self._be_silent(
+                padding(self._last.pause_s, before.tail_s, utterance.lead_s, self.sample_rate), part.segment.source
+            )
+        elif self._asked_s is not None:
+            tail_s = before.tail_s if before else 0.0
+            self._be_silent(padding(self._asked_s, tail_s, utterance.lead_s, self.sample_rate), part.segment.source)
+            self._asked_s = None
 
-    def _emit(self, samples: Samples, segment: Segment, timings: tuple[Timing, ...], spoken: Utterance | None) -> None:
-        chunk = Chunk(samples, self.sample_rate, self._audio_s, segment.source, timings)
-        self._num_samples += len(samples)
-        self._ready.append(_Ready(chunk, len(samples) / self.sample_rate, spoken))
+    def _be_silent(self, silence: Samples, source: Span) -> None:
+        if len(silence):
+            self._emit(Chunk(silence, self.sample_rate, self._audio_s, source), made_s=0.0, spoken=None)
+
+    def _passed(self) -> tuple[Mark, ...]:
+        """The marks passed since the last sound; now is their time."""
+        marks, self._marks = self._marks, ()
+        return tuple(replace(mark, time_s=self._audio_s) for mark in marks)
+
+    def _emit(self, chunk: Chunk, *, made_s: float, spoken: Utterance | None) -> None:
+        self._num_samples += len(chunk.samples)
+        self._ready.append(_Ready(chunk, made_s, spoken))
+
+    def _close_with_silence(self) -> None:
+        """What was asked for after the last sound: a pause, marks."""
+        if self._asked_s or self._marks:
+            before = self._last.utterance if self._last else None
+            silence = padding(self._asked_s or 0.0, before.tail_s if before else 0.0, 0.0, self.sample_rate)
+            at = Span(self._num_chars, self._num_chars)
+            chunk = Chunk(silence, self.sample_rate, self._audio_s, at, marks=self._passed())
+            self._asked_s = None
+            self._emit(chunk, made_s=0.0, spoken=None)
 
     def _settle(self) -> None:
         """End the stream if nothing is left to come or to be taken; wake whoever waits for a change."""
+        if self._text_ended and not self._parts and self.ending is None and self._error is None:
+            self._close_with_silence()
         if self.ending is None and not self._ready:
             if self._error is not None:
                 self._end(Failed(self._error.code, self._error.message, self._ledger.coverage(), self._audio_s))
             elif self._text_ended and not self._parts:
-                self._end(Finished(self._ledger.coverage(), self._audio_s))
+                warnings = (*self._reader.warnings, *self._warnings)
+                self._end(Finished(self._ledger.coverage(), self._audio_s, warnings))
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -285,3 +381,17 @@ class Stream:
 
 def _shifted(timing: Timing, by_s: float) -> Timing:
     return replace(timing, start_s=timing.start_s + by_s, end_s=timing.end_s + by_s)
+
+
+def _together(one_s: float | None, other_s: float | None) -> float | None:
+    """Two pauses asked for at one place."""
+    if one_s is None or other_s is None:
+        return other_s if one_s is None else one_s
+    return min(one_s + other_s, MAX_PAUSE_S)
+
+
+def _timed(mark: Mark, timings: tuple[Timing, ...], start_s: float) -> Mark:
+    """The mark with its time: where the first unit behind it begins."""
+    behind = (timing.start_s for timing in timings if timing.source.end > mark.offset)
+    end_s = timings[-1].end_s if timings else start_s
+    return replace(mark, time_s=next(behind, end_s))

@@ -156,7 +156,7 @@ class Speaker:
         Raises:
             UnknownVoice: No such voice is loaded.
         """
-        return Stream(self._scheduler, self._route(voice or self.default), options or StreamOptions())
+        return Stream(self._scheduler, self._route(voice or self.default), options or StreamOptions(), self._routes)
 
     def speak(self, text: str, *, voice: str | None = None, options: StreamOptions | None = None) -> Audio:
         """Speak a whole text and wait for it. In asynchronous code use :meth:`stream`.
