@@ -68,10 +68,10 @@ class Hint:
 
     span: Span
     """Place in the text that carries it."""
-    kind: Literal["phonemes", "say_as"]
+    kind: Literal["phonemes", "say_as", "spoken"]
     """``phonemes``: say ``value``, in the alphabet ``detail`` (``pinyin``, ``ipa``, ``x-misaki``); ``say_as``: read the
     text as a ``value`` (``date``, ``time``, ``telephone``, ``characters``, ``digits``, ``cardinal``, ``ordinal``,
-    ``unit``), ``detail`` being its format (``mdy``), if any."""
+    ``unit``), ``detail`` being its format (``mdy``), if any; ``spoken``: read it as if ``value`` stood there."""
     value: str
     detail: str = ""
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from yuliu.types import Skipped, Span
+    from collections.abc import Sequence
+
+    from yuliu.types import Hint, Skipped, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,17 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
+class Refused:
+    """A hint that could not be followed; its place was read as if the hint were not there."""
+
+    source: Span
+    """Place in the text given to the front end."""
+    rule: str
+    """Stable name: ``phonemes_unknown`` (no syllables, or symbols that the voice lacks), ``say_as_unknown`` (the text is
+    no such thing), ``hint_misplaced`` (outside the text, empty, or over another hint)."""
+
+
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A segment as it will be spoken."""
 
@@ -53,6 +66,8 @@ class Reading:
     skipped: tuple[Skipped, ...] = field(default=())
     """Places in the text given to the front end, and the rules that leave them out. Every character is in the
     span of a unit or of a skip, or is white space or punctuation beside them."""
+    refused: tuple[Refused, ...] = field(default=())
+    """Hints that could not be followed, in order."""
 
     @property
     def spoken(self) -> str:
@@ -63,6 +78,12 @@ class Reading:
 class FrontEnd(Protocol):
     """Reads text of one language. Pure after construction, and safe to share between threads."""
 
-    def read(self, text: str) -> Reading:
-        """Normalise ``text`` (one segment, any characters) and give its pronunciation. Never raises on any text."""
+    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
+        """Normalise ``text`` (one segment, any characters) and give its pronunciation. Never raises on any text.
+
+        Args:
+            text: What to read.
+            hints: How places in it are to be read, in order and without overlap. Each becomes one piece; what stands
+                beside it is read with it in view.
+        """
         ...

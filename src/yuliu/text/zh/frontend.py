@@ -5,16 +5,26 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from yuliu.text.reading import Piece, Reading, Unit
 from yuliu.text.zh import letters, lexicon
+from yuliu.text.zh.hints import given_readings
 from yuliu.text.zh.normalise import Rewrite, scan
 from yuliu.text.zh.phones import phones
 from yuliu.text.zh.pronounce import Syllable, pronounce
 from yuliu.types import Skipped, Span
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from yuliu.types import Hint
+
 _MAX_CLAUSE = 120
 """Longer runs of characters are read in parts of this length, so that no library meets a long one."""
+
+_STAND_IN = "㒰"
+"""Stands for a syllable that is given for no character of its own; a rare character, so that it joins no word."""
 
 _LATIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏ]+(?:['’][A-Za-z]+)?")
 _CLAUSE_PAUSE = frozenset("，,。.；;：:！!？?…—–\n")
@@ -30,6 +40,8 @@ class _Spoken:
     """Span of the text given, for each spoken character."""
     spelled: frozenset[int]
     """Places in ``text`` whose Latin words are said letter by letter."""
+    given: Mapping[int, str]
+    """Syllables that are settled, by their place in ``text``."""
 
 
 class Mandarin:
@@ -38,34 +50,49 @@ class Mandarin:
     def __init__(self) -> None:
         self._lexicon = lexicon.load()
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
         """Normalise ``text`` and give its syllables.
 
         Args:
             text: One segment; any characters are survived, at a cost that grows with its length.
+            hints: How places in it are to be read; phonemes in pinyin.
 
         Returns:
             Pieces that tile ``text``; one unit per syllable (or per syllable of a letter's name), phones of the
             Baker voice, ``after`` one of ``#0`` to ``#3``; what is not spoken under ``language_not_spoken`` (Latin
             words and other scripts) or ``symbol``.
         """
-        rewrites = scan(text)
+        given, refused = given_readings(text, hints) if hints else ([], [])
+        rewrites = scan(text, given)
         pieces = tuple(Piece(Span(each.start, each.end), each.spoken) for each in rewrites)
-        units, skipped = _Voicing(self._lexicon, _spoken(rewrites)).run()
-        return Reading(pieces, units, skipped)
+        units, skipped = _Voicing(self._lexicon, _spoken(rewrites, self._lexicon)).run()
+        return Reading(pieces, units, skipped, tuple(refused))
 
 
-def _spoken(rewrites: list[Rewrite]) -> _Spoken:
+def _spoken(rewrites: list[Rewrite], words: lexicon.Lexicon) -> _Spoken:
+    text: list[str] = []
     source: list[Span] = []
     spelled: set[int] = set()
+    given: dict[int, str] = {}
     for each in rewrites:
+        spoken = _voiced(each, words)
         if each.spelled:
-            spelled.update(range(len(source), len(source) + len(each.spoken)))
+            spelled.update(range(len(source), len(source) + len(spoken)))
+        given.update(enumerate(each.syllables, start=len(source)))
         if each.rewritten:
-            source += [Span(each.start, each.end)] * len(each.spoken)
+            source += [Span(each.start, each.end)] * len(spoken)
         else:
             source += [Span(at, at + 1) for at in range(each.start, each.end)]
-    return _Spoken("".join(each.spoken for each in rewrites), tuple(source), frozenset(spelled))
+        text.append(spoken)
+    return _Spoken("".join(text), tuple(source), frozenset(spelled), given)
+
+
+def _voiced(rewrite: Rewrite, words: lexicon.Lexicon) -> str:
+    """What stands in the clause for a rewrite: a character for each of the syllables that are given."""
+    spoken, syllables = rewrite.spoken, rewrite.syllables
+    if not syllables or (len(spoken) == len(syllables) and all(char in words.characters for char in spoken)):
+        return spoken
+    return _STAND_IN * len(syllables)
 
 
 class _Voicing:
@@ -93,13 +120,15 @@ class _Voicing:
             end += 1
         if end == start:
             return 0
-        for syllable in pronounce(text[start:end], self._lexicon):
+        given = {place - start: each for place, each in self._spoken.given.items() if start <= place < end}
+        for syllable in pronounce(text[start:end], self._lexicon, given):
             self._say(syllable, start)
         return end
 
     def _say(self, syllable: Syllable, offset: int) -> None:
         start, end = offset + syllable.start, offset + syllable.end
-        self._add(start, end, self._spoken.text[start:end], syllable.pinyin)
+        text = self._spoken.text[start:end]
+        self._add(start, end, syllable.pinyin[:-1] if text == _STAND_IN else text, syllable.pinyin)
         self._mark = syllable.mark
 
     def _latin(self, start: int) -> int:

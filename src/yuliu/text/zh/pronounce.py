@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import accumulate
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from yuliu.text.zh import sandhi
 from yuliu.text.zh.words import Word, prosodic, segment
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from yuliu.text.zh.lexicon import Lexicon
 
+_NOTHING_GIVEN: Mapping[int, str] = MappingProxyType({})
 _LEFT_WINDOW = 8
 _IDIOM = 4
 """Phrases of so many characters are idioms, whose readings in the dictionary can be relied on."""
@@ -56,13 +58,23 @@ class _Places:
         return free and (end - start > 2 or _fits(start, end, self.inside))
 
 
-def pronounce(text: str, lexicon: Lexicon) -> list[Syllable]:
-    """Read a clause that holds only characters of ``lexicon.characters``; about linear in its length."""
+def pronounce(text: str, lexicon: Lexicon, given: Mapping[int, str] = _NOTHING_GIVEN) -> list[Syllable]:
+    """Read a clause that holds only characters of ``lexicon.characters``; about linear in its length.
+
+    Args:
+        text: The clause.
+        lexicon: What is known of characters and words.
+        given: Syllables that are settled, by the place of their character; their neighbours take note of them.
+    """
     words = segment(text)
     lengths = [len(word.text) for word in words]
     tones = _citation(text, words, lexicon)
+    for place, syllable in given.items():
+        tones[place] = syllable
     spoken = sandhi.apply(text, tones, lengths)
-    return _merge_rhotic(text, spoken, set(accumulate(prosodic(words))))
+    for place, syllable in given.items():
+        spoken[place] = syllable
+    return _merge_rhotic(text, spoken, set(accumulate(prosodic(words))), given)
 
 
 def _citation(text: str, words: Sequence[Word], lexicon: Lexicon) -> list[str]:
@@ -167,14 +179,14 @@ def _is_manner(word: Word, text: str, at: int) -> bool:
     return doubled or (len(word.text) >= 2 and word.tag[:1] in "abdivlzo")
 
 
-def _merge_rhotic(text: str, spoken: Sequence[str], ends: set[int]) -> list[Syllable]:
+def _merge_rhotic(text: str, spoken: Sequence[str], ends: set[int], given: Mapping[int, str]) -> list[Syllable]:
     """Syllables with their marks; ``ends`` are the places where a prosodic word ends."""
     out: list[Syllable] = []
     at = 0
     while at < len(text):
         end = at + 1
         pinyin = spoken[at]
-        if text[end : end + 1] in ("儿", "兒") and _is_rhotic(text, end):
+        if text[end : end + 1] in ("儿", "兒") and end not in given and _is_rhotic(text, end):
             pinyin = _rhotic(text, spoken, at)
             end += 1
         out.append(Syllable(at, end, pinyin, "#1" if end in ends else "#0"))

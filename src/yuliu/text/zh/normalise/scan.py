@@ -10,6 +10,8 @@ from yuliu.text.zh.normalise import codes, dates, quantities, symbols
 from yuliu.text.zh.normalise.fold import for_matching, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from yuliu.text.zh.normalise.rule import Rule
 
 _ALL: tuple[Rule, ...] = (
@@ -33,6 +35,8 @@ class Rewrite:
     """False where the text is passed through, character by character (``spoken`` is then ``end - start`` long)."""
     spelled: bool = False
     """Whether Latin words in it are said letter by letter."""
+    syllables: tuple[str, ...] = ()
+    """How it is pronounced, with tone digits, where that is given; else its characters are read."""
 
 
 def _by_first() -> dict[str, tuple[Rule, ...]]:
@@ -48,31 +52,46 @@ _TRIGGER = re.compile("[" + "".join(map(re.escape, _BY_FIRST)) + "]")
 _LATIN_RUN = re.compile(r"[A-Za-z]+")
 
 
-def scan(text: str) -> list[Rewrite]:
-    """Tile ``text`` with rewrites and passages that need none. Linear in its length; never raises."""
+def scan(text: str, given: Sequence[Rewrite] = ()) -> list[Rewrite]:
+    """Tile ``text`` with rewrites and passages that need none. Linear in its length; never raises.
+
+    Args:
+        text: Any text.
+        given: Rewrites that are settled, in order and without overlap; rules see their text, but leave it alone.
+    """
     matched, shown = for_matching(text), plain(text)
     out: list[Rewrite] = []
-    passed = position = 0
-    while (trigger := _TRIGGER.search(matched, position)) is not None:
+    position = 0
+    for each in given:
+        out += _scan(matched, shown, position, each.start)
+        out.append(each)
+        position = each.end
+    return out + _scan(matched, shown, position, len(text))
+
+
+def _scan(matched: str, shown: str, start: int, stop: int) -> list[Rewrite]:
+    out: list[Rewrite] = []
+    passed = position = start
+    while (trigger := _TRIGGER.search(matched, position, stop)) is not None:
         position = trigger.start()
-        found = _first_reading(matched, position)
+        found = _first_reading(matched, position, stop)
         if found is None:
-            latin = _LATIN_RUN.match(matched, position)
+            latin = _LATIN_RUN.match(matched, position, stop)
             position = latin.end() if latin else position + 1
             continue
         if passed < position:
             out.append(Rewrite(passed, position, shown[passed:position], rewritten=False))
         out.append(found)
         passed = position = found.end
-    if passed < len(text):
-        out.append(Rewrite(passed, len(text), shown[passed:], rewritten=False))
+    if passed < stop:
+        out.append(Rewrite(passed, stop, shown[passed:stop], rewritten=False))
     return out
 
 
-def _first_reading(text: str, position: int) -> Rewrite | None:
+def _first_reading(text: str, position: int, stop: int) -> Rewrite | None:
     for each in _BY_FIRST[text[position]]:
         match = each.pattern.match(text, position)
-        if match is None or match.end() == position:
+        if match is None or not position < match.end() <= stop:
             continue
         spoken = each.read(match)
         if spoken is not None:
