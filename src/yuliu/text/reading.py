@@ -53,7 +53,7 @@ class Refused:
     source: Span
     """Place in the text given to the front end."""
     rule: str
-    """Stable name: ``phonemes_unknown`` (no syllables, or symbols that the voice lacks), ``say_as_unknown`` (the text is
+    """Stable name: ``phonemes_unknown`` (not syllables, or the voice lacks them), ``say_as_unknown`` (the text is
     no such thing), ``hint_misplaced`` (outside the text, empty, or over another hint)."""
 
 

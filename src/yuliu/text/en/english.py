@@ -8,6 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 from yuliu.text.en.fold import Folded, fold
+from yuliu.text.en.hints import given_parts
 from yuliu.text.en.pronounce import Pronouncer, Spoken
 from yuliu.text.en.spoken_form import Part, spoken_parts
 from yuliu.text.reading import Piece, Reading, Unit
@@ -15,6 +16,8 @@ from yuliu.types import Skipped, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from yuliu.types import Hint
 
 
 class English:
@@ -31,18 +34,19 @@ class English:
         self._pronouncer = Pronouncer(oov)
         self._alphabet = _alphabet()
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
         """The spoken form of ``text`` and its words with phonemes, one symbol of misaki's alphabet per item.
 
         The phonemes and ``after`` of all units, joined, are what the voice is given. A mark before the first word
-        stands at the head of its phonemes. Never raises on any text.
+        stands at the head of its phonemes. Never raises on any text. Hinted phonemes are misaki's or those of the IPA.
         """
         folded = fold(text)
-        parts = spoken_parts(folded.text)
+        given, refused = given_parts(folded, hints, length=len(text), alphabet=self._alphabet) if hints else ([], [])
+        parts = spoken_parts(folded.text, given)
         tokens = self._pronouncer.tokens(parts)
         spoken = self._pronouncer.pronounce(tokens) if tokens else []
         units = tuple(self._units(spoken, folded))
-        return Reading(tuple(_pieces(parts, folded, len(text))), units, tuple(_skipped(text, units)))
+        return Reading(tuple(_pieces(parts, folded, len(text))), units, tuple(_skipped(text, units)), tuple(refused))
 
     def _units(self, spoken: Sequence[Spoken], folded: Folded) -> Iterator[Unit]:
         head = ""

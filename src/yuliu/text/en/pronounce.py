@@ -57,6 +57,8 @@ class Token:
     rewritten: bool
     spelling: str = ""
     """As the lexicon spells it, where that is otherwise; of the same length."""
+    phonemes: str = ""
+    """Its pronunciation, where that is given."""
 
     @property
     def key(self) -> str:
@@ -99,6 +101,11 @@ class Pronouncer:
 
     def _rewritten(self, part: Part) -> list[Token]:
         text = part.spoken
+        if part.phonemes:
+            word = text.strip()  # one token, white space inside it hidden from the tokenizer
+            hidden = re.sub(r"\s", "-", word)
+            space = text[-1:].isspace()
+            return [Token(word, part.start, part.end, space, rewritten=True, spelling=hidden, phonemes=part.phonemes)]
         return [
             Token(found.group(), part.start, part.end, text[found.end() : found.end() + 1].isspace(), rewritten=True)
             for found in _REWRITTEN_TOKEN.finditer(text)
@@ -164,7 +171,7 @@ class Pronouncer:
         for index, (token, tag) in enumerate(zip(tokens, tags, strict=True)):
             spaced = index > 0 and tokens[index - 1].space
             correction = corrected.get(index, _NO_CORRECTION)
-            phonemes = correction.phonemes or self._given(token, spaced=spaced, quotes=quotes)
+            phonemes = token.phonemes or correction.phonemes or self._given(token, spaced=spaced, quotes=quotes)
             quotes += token.text == _QUOTE
             run = 0 if token.space or run >= _LONGEST_RUN else run + 1
             tag = "POS" if token.key == "'" else tag

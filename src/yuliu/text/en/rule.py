@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,9 +38,15 @@ class Rewriting:
     spoken: str
 
 
-def rewritings(text: str, rules: Sequence[Rule]) -> Iterator[Rewriting]:
+def rewritings(text: str, rules: Sequence[Rule], closed: Sequence[tuple[int, int]] = ()) -> Iterator[Rewriting]:
     """The rewritings of ``text``, left to right, without overlap: the leftmost match wins, of those that start
-    together the rule that comes first and does not decline."""
+    together the rule that comes first and does not decline.
+
+    Args:
+        text: Folded text.
+        rules: In the order in which they are tried.
+        closed: Ranges that no rewriting may touch, in order and without overlap.
+    """
     has_digit = _DIGIT.search(text) is not None
     found = [rule.pattern.search(text) if has_digit or not rule.needs_digit else None for rule in rules]
     position = 0
@@ -54,12 +61,25 @@ def rewritings(text: str, rules: Sequence[Rule]) -> Iterator[Rewriting]:
             return
         match = found[best]
         assert match is not None  # noqa: S101 - for the type checker; best is only set where there is a match
+        if (after := _behind_closed(match, closed)) is not None:
+            found[best] = rules[best].pattern.search(text, after)
+            continue
         spoken = rules[best].read(match)
         if spoken is None or match.end() == match.start():
             found[best] = rules[best].pattern.search(text, match.start() + 1)
             continue
         yield Rewriting(match.start(), match.end(), spoken)
         position = match.end()
+
+
+def _behind_closed(match: re.Match[str], closed: Sequence[tuple[int, int]]) -> int | None:
+    """Where to search on for a match that touches a closed range; None for a match that touches none."""
+    if not closed:
+        return None
+    index = bisect_right(closed, match.start(), key=lambda each: each[1])
+    if index == len(closed) or match.end() <= closed[index][0]:
+        return None
+    return closed[index][1] if match.start() >= closed[index][0] else match.start() + 1
 
 
 def _start(match: re.Match[str] | None) -> int:

@@ -9,7 +9,7 @@ from yuliu.text.en.rule import rewritings
 from yuliu.text.en.rules import ordered
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _RULES = ordered()
 
@@ -22,17 +22,28 @@ class Part:
     end: int
     spoken: str
     rewritten: bool
+    phonemes: str = ""
+    """How all of it is pronounced, where that is given; else its words are read."""
 
 
-def spoken_parts(text: str) -> list[Part]:
-    """Parts that tile ``text`` in order."""
+def spoken_parts(text: str, given: Sequence[Part] = ()) -> list[Part]:
+    """Parts that tile ``text`` in order.
+
+    Args:
+        text: Folded text.
+        given: Parts that are settled, in order and without overlap; rules see their text, but leave it alone.
+    """
+    said = [
+        Part(found.start, found.end, found.spoken, rewritten=True)
+        for found in rewritings(text, _RULES, closed=[(part.start, part.end) for part in given])
+    ]
     parts: list[Part] = []
     position = 0
-    for rewriting in rewritings(text, _RULES):
-        if rewriting.start > position:
-            parts.append(Part(position, rewriting.start, text[position : rewriting.start], rewritten=False))
-        parts.append(Part(rewriting.start, rewriting.end, rewriting.spoken, rewritten=True))
-        position = rewriting.end
+    for part in sorted([*said, *given], key=lambda part: part.start):
+        if part.start > position:
+            parts.append(Part(position, part.start, text[position : part.start], rewritten=False))
+        parts.append(part)
+        position = part.end
     if position < len(text):
         parts.append(Part(position, len(text), text[position:], rewritten=False))
     return list(_spaced(parts))
@@ -52,7 +63,7 @@ def _spaced(parts: list[Part]) -> Iterator[Part]:
         elif not spoken:
             continue
         before = spoken[-1:] or before
-        yield Part(part.start, part.end, spoken, part.rewritten)
+        yield Part(part.start, part.end, spoken, part.rewritten, part.phonemes)
 
 
 def _joins(left: str, right: str) -> bool:
