@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import time
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -68,12 +69,16 @@ def take(port: int, text: str, voice: str) -> Take:
     Raises:
         RuntimeError: It answered with something else than sound.
     """
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)
-    connection.connect()
     body = json.dumps({"model": "yuliu", "input": text, "voice": voice, "response_format": "wav"}).encode()
-    began = time.perf_counter()
-    connection.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
-    response = connection.getresponse()
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_S)) as connection:
+        connection.connect()
+        began = time.perf_counter()
+        connection.request("POST", "/v1/audio/speech", body, {"Content-Type": "application/json"})
+        with connection.getresponse() as response:
+            return _listen(response, began)
+
+
+def _listen(response: http.client.HTTPResponse, began: float) -> Take:
     if response.status != http.client.OK:
         raise RuntimeError(f"the server answered {response.status}: {response.read(500).decode(errors='replace')}")
     received, arrivals = bytearray(), []
@@ -84,6 +89,5 @@ def take(port: int, text: str, voice: str) -> Take:
         if num_bytes := max(0, len(received) - HEADER_NUM_BYTES) - sound_before:
             arrivals.append(Arrival(at_s, num_bytes))
     last_byte_s = time.perf_counter() - began
-    connection.close()
     rate = int(response.headers["X-Sample-Rate"])
     return Take(rate, bytes(received[HEADER_NUM_BYTES:]), tuple(arrivals), last_byte_s)
