@@ -12,17 +12,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
+from yuliu.text.hints import split_hinted
 from yuliu.text.phrasing import cut_between_words
 from yuliu.text.reader import Pause, Restyle, Text, UnitEnd
 from yuliu.text.scripts import is_latin, is_wide
 from yuliu.text.sentences import Break, BreakFinder
-from yuliu.text.spans import LangSpan, split_languages
 from yuliu.types import Boundary, Mark, Segment, Skipped, Span, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from yuliu.text.reader import Event
+    from yuliu.text.spans import LangSpan
     from yuliu.types import Hint, Lang
 
 _HELD_BACK = 3
@@ -313,7 +314,7 @@ def split_segment(segment: Segment, languages: Sequence[Lang]) -> list[Segment]:
     """
     if segment.style.lang in languages:
         return [replace(segment, lang=segment.style.lang)]
-    spans = _around_hints(segment, split_languages(segment.text, languages))
+    spans = split_hinted(segment.text, segment.hints, languages)
     if not spans:
         return [replace(segment, lang=languages[0])]
     starts = [segment.source.start, *(segment.origin[found.span.start] for found in spans[1:]), segment.source.end]
@@ -344,14 +345,3 @@ def _part(segment: Segment, found: LangSpan, *, source: Span, is_last: bool) -> 
             if (start == 0 or mark.offset >= source.start) and (is_last or mark.offset < source.end)
         ),
     )
-
-
-def _around_hints(segment: Segment, spans: list[LangSpan]) -> list[LangSpan]:
-    """The spans with no end inside a hinted text: such an end is moved behind it."""
-    for hint in segment.hints:
-        inside = [index for index, found in enumerate(spans[:-1]) if hint.span.start < found.span.end < hint.span.end]
-        for index in inside:
-            spans[index] = spans[index]._replace(span=Span(spans[index].span.start, hint.span.end))
-            after = spans[index + 1]
-            spans[index + 1] = after._replace(span=Span(hint.span.end, max(hint.span.end, after.span.end)))
-    return [found for found in spans if found.span.start < found.span.end]

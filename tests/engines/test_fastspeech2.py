@@ -18,10 +18,10 @@ from yuliu.text.reading import Piece, Reading, Unit
 from yuliu.types import Boundary, Segment, Skipped, Span, SpeakOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from yuliu.types import Samples
+    from yuliu.types import Hint, Samples
 
 pytestmark = pytest.mark.voices
 
@@ -39,7 +39,7 @@ SYLLABLES = {
 class ToyFrontEnd:
     """Knows a few characters; marks words of two and pauses at commas. A latin letter is skipped."""
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
         units = [
             Unit(Span(at, at + 1), char, SYLLABLES[char], "#3" if text[at + 1 : at + 2] == "，" else f"#{at % 2}")
             for at, char in enumerate(text)

@@ -23,7 +23,9 @@ from yuliu.text.reading import Piece, Reading, Unit
 from yuliu.types import Boundary, Segment, Skipped, Span, SpeakOptions
 
 if TYPE_CHECKING:
-    from yuliu.types import Samples
+    from collections.abc import Sequence
+
+    from yuliu.types import Hint, Samples
 
 pytestmark = pytest.mark.voices
 
@@ -45,7 +47,7 @@ class Words:
         self.g2p = G2P()
         self.known: dict[str, str] = {"日本": "日本"}
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
         units = [
             Unit(Span(*word.span(1)), word[1], tuple(self.phonemes(word[1])), word[2])
             for word in re.finditer(r"([^\W_]+(?:'\w+)?)([\W_]*)", text)
