@@ -1,0 +1,120 @@
+"""One entry of a lexicon: what stands in the text, and what is said for it."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from yuliu.errors import InvalidRequest
+from yuliu.text.scripts import is_latin
+from yuliu.types import Hint, Span
+
+if TYPE_CHECKING:
+    from yuliu.types import Lang
+
+Alphabet = Literal["pinyin", "ipa", "x-misaki"]
+ALPHABETS: tuple[Alphabet, ...] = get_args(Alphabet)
+"""Of phonemes: pinyin with tone digits or marks for Mandarin, IPA or misaki's symbols for English."""
+Where = Literal["word", "anywhere"]
+Stage = Literal["before", "after"]
+MAX_TEXT_CHARACTERS = 64
+MAX_READING_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What is said for a text.
+
+    Raises:
+        InvalidRequest: A field is empty, too long or none of the choices; ``param`` names it.
+    """
+
+    text: str
+    """As written, at most 64 characters; letters match in either case and width, unless ``match_case``."""
+    reading: str
+    """What is said, at most 200 characters: words if ``alphabet`` is None, else phonemes."""
+    alphabet: Alphabet | None = None
+    lang: Lang | None = None
+    """Holds only where the words around it, or it by itself, are in this language; None holds everywhere."""
+    match_case: bool = False
+    where: Where | None = None
+    """``word``: only where it is no part of a longer word or number; None takes ``word`` for texts that begin or end
+    with a letter or digit, and ``anywhere`` for others (Chinese characters)."""
+    stage: Stage = "before"
+    """``before``: looked for in the text as written, and the reading is then read as any text. ``after``: looked for in
+    the spoken form, in which numbers and signs are words already; the reading is words as well."""
+
+    def __post_init__(self) -> None:
+        """Refuse what could not work."""
+        _check_text("text", self.text, MAX_TEXT_CHARACTERS)
+        _check_text("reading", self.reading, MAX_READING_CHARACTERS)
+        _check_choice("alphabet", self.alphabet, (None, *ALPHABETS))
+        _check_choice("lang", self.lang, (None, "zh", "en"))
+        _check_choice("where", self.where, (None, *get_args(Where)))
+        _check_choice("stage", self.stage, get_args(Stage))
+        if self.stage == "after" and self.alphabet is not None:
+            raise InvalidRequest("phonemes need no stage: leave out 'after'", param="stage")
+
+    @property
+    def is_whole_word(self) -> bool:
+        """Whether it matches whole words only."""
+        if self.where is not None:
+            return self.where == "word"
+        return is_word_character(self.text[0]) or is_word_character(self.text[-1])
+
+    @property
+    def scope(self) -> tuple[str, Lang | None, bool, Stage]:
+        """What two entries must share to be in conflict: the later one then wins."""
+        text = self.text if self.match_case else folded(self.text)
+        return text, self.lang, self.match_case, self.stage
+
+    def hint(self, span: Span) -> Hint:
+        """What a front end is told about a place that it stands in."""
+        if self.alphabet is None:
+            return Hint(span, "spoken", self.reading)
+        return Hint(span, "phonemes", self.reading, self.alphabet)
+
+
+def is_word_character(char: str) -> bool:
+    """Whether ``char`` is a part of words that are written with spaces between: a Latin letter or a digit."""
+    return is_latin(char) or char.isdecimal()
+
+
+def folded(text: str) -> str:
+    """``text`` in small letters of normal width, character by character: its length stays."""
+    lower = text.lower()
+    if lower.isascii():
+        return lower
+    return "".join(map(_fold, text))
+
+
+def unwidened(text: str) -> str:
+    """``text`` with full-width forms made plain, case kept; its length stays."""
+    return text if text.isascii() else "".join(map(_unwiden, text))
+
+
+def _unwiden(char: str) -> str:
+    return chr(ord(char) - 0xFEE0) if "！" <= char <= "～" else char
+
+
+def _fold(char: str) -> str:
+    lower = _unwiden(char).lower()
+    return lower if len(lower) == 1 else char
+
+
+def _check_text(name: str, value: object, max_characters: int) -> None:
+    if not isinstance(value, str) or not value or value != value.strip():
+        raise InvalidRequest(f"{name!r} must be a text without white space at its ends", param=name)
+    if len(value) > max_characters:
+        raise InvalidRequest(f"{name!r} has {len(value)} characters; at most {max_characters} are taken", param=name)
+    if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in value):
+        raise InvalidRequest(
+            f"{name!r} holds a line break, a control character or half of a surrogate pair", param=name
+        )
+
+
+def _check_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
+    if value not in choices:
+        accepted = ", ".join(str(choice) for choice in choices if choice is not None)
+        raise InvalidRequest(f"{name!r} must be one of: {accepted}", param=name)

@@ -1,0 +1,225 @@
+"""Looking entries up in a text: the longest one first, the strongest lexicon where two are as long."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from yuliu.text.lexicon.entry import folded, is_word_character, unwidened
+from yuliu.text.scripts import is_latin
+from yuliu.text.spans import split_languages
+from yuliu.types import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from yuliu.text.lexicon.entry import Entry, Stage
+    from yuliu.text.spans import LangSpan
+    from yuliu.types import Hint, Lang, Segment
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A place in a text and the entry that holds there."""
+
+    span: Span
+    entry: Entry
+    lexicon: str
+    """Name of the lexicon that the entry is in."""
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The entries of one lexicon, ready to be looked up.
+
+    At each place of a text only the lengths that occur with its first character are tried, each with one look-up, so
+    the cost does not grow with the number of entries.
+    """
+
+    name: str
+    entries: tuple[Entry, ...]
+    """Without conflicts: of entries of one scope only the last."""
+
+    @classmethod
+    def of(cls, name: str, entries: Iterable[Entry]) -> Lexicon:
+        """A lexicon in which later entries have replaced earlier ones of the same scope."""
+        return cls(name, tuple({entry.scope: entry for entry in entries}.values()))
+
+    @cached_property
+    def before(self) -> Table:
+        """What is looked up in the text as written."""
+        return Table.of(self.entries, "before")
+
+    @cached_property
+    def after(self) -> Table:
+        """What is looked up in the spoken form."""
+        return Table.of(self.entries, "after")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """The entries of one stage, by their text."""
+
+    entries: Mapping[str, tuple[Entry, ...]]
+    """By folded text; the narrower scope first."""
+    lengths: Mapping[str, tuple[int, ...]]
+    """Lengths of the texts that begin with a character, longest first."""
+    first: re.Pattern[str] | None
+    """Any character that a text begins with; None if there are no texts."""
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], stage: Stage) -> Table:
+        """Index the entries of a stage."""
+        by_text: dict[str, list[Entry]] = {}
+        lengths: dict[str, set[int]] = {}
+        for entry in entries:
+            if entry.stage == stage:
+                by_text.setdefault(folded(entry.text), []).append(entry)
+                lengths.setdefault(folded(entry.text[0]), set()).add(len(entry.text))
+        return cls(
+            {text: tuple(sorted(each, key=_breadth)) for text, each in by_text.items()},
+            {char: tuple(sorted(each, reverse=True)) for char, each in lengths.items()},
+            re.compile("[" + "".join(map(re.escape, lengths)) + "]") if lengths else None,
+        )
+
+
+def _breadth(entry: Entry) -> tuple[bool, bool]:
+    return not entry.match_case, entry.lang is None
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A text that is searched."""
+
+    text: str
+    folded: str
+    languages: Languages
+
+    def holds(self, entry: Entry, start: int, end: int) -> bool:
+        """Whether ``entry``, whose folded text stands there, holds there."""
+        if entry.match_case and self.text[start:end] != unwidened(entry.text):
+            return False
+        if entry.is_whole_word and not (_parts(self.text, start) and _parts(self.text, end)):
+            return False
+        return entry.lang is None or entry.lang in self.languages.at(start)
+
+
+def _parts(text: str, at: int) -> bool:
+    """Whether a word may end or begin at a place."""
+    if not 0 < at < len(text):
+        return True
+    left, right = text[at - 1], text[at]
+    if right in "'’" and is_word_character(left):
+        return not is_word_character(text[at + 1 : at + 2] or " ")
+    return not (is_word_character(left) and is_word_character(right))
+
+
+@dataclass(slots=True)
+class Languages:
+    """Which languages a text is in; found out when first asked."""
+
+    text: str
+    forced: Lang | None
+    """The language of all of it, if that is settled."""
+    _main: str = ""
+    _starts: list[int] = field(default_factory=list)
+    _names: list[str] = field(default_factory=list)
+
+    def at(self, place: int) -> tuple[str, str]:
+        """The language of the text as a whole, and the one of a place."""
+        if self.forced is not None:
+            return self.forced, self.forced
+        if not self._starts:
+            found = split_languages(self.text, _LANGUAGES)
+            self._main = main_language(self.text, found)
+            self._starts, self._names = [each.span.start for each in found], [each.name for each in found]
+        return self._main, self._names[bisect_right(self._starts, place) - 1]
+
+
+_LANGUAGES: tuple[Lang, ...] = ("zh", "en")
+
+
+def main_language(text: str, spans: Sequence[LangSpan]) -> str:
+    """The language that most of a text is in, by its length in speech; the first one where two are as long."""
+    weights: dict[str, float] = {}
+    for found in spans:
+        said = sum(map(_weight, text[found.span.start : found.span.end]))
+        weights[found.name] = weights.get(found.name, 0.0) + said
+    return max(weights, key=lambda name: weights[name])
+
+
+def _weight(char: str) -> float:
+    if not char.isalnum():
+        return 0.0
+    return 0.25 if is_latin(char) else 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Lexicons one over the other: what a stream looks its words up in."""
+
+    lexicons: tuple[Lexicon, ...] = ()
+    """The strongest last."""
+
+    def hits(self, text: str, *, lang: Lang | None = None) -> list[Hit]:
+        """Entries that hold in a text as written, in order and without overlap.
+
+        Args:
+            text: As written.
+            lang: Its language, if it is settled for all of it.
+        """
+        return list(_search(text, [(each.name, each.before) for each in self.lexicons], lang))
+
+    def spoken_hits(self, spoken: str, lang: Lang) -> list[Hit]:
+        """Entries that hold in a spoken form in one language."""
+        return list(_search(spoken, [(each.name, each.after) for each in self.lexicons], lang))
+
+    def apply(self, segment: Segment) -> Segment:
+        """The segment with a hint for each entry that holds in it. Hints that its writer gave stay, and win."""
+        hits = self.hits(segment.text, lang=segment.style.lang)
+        if not hits:
+            return segment
+        own = [hint for hint in (hit.entry.hint(hit.span) for hit in hits) if _is_free(hint.span, segment.hints)]
+        return replace(segment, hints=tuple(sorted([*segment.hints, *own], key=lambda hint: hint.span)))
+
+
+def _is_free(span: Span, hints: Sequence[Hint]) -> bool:
+    return all(span.end <= hint.span.start or hint.span.end <= span.start for hint in hints)
+
+
+def _search(text: str, tables: Sequence[tuple[str, Table]], lang: Lang | None) -> Iterator[Hit]:
+    """Left to right; at each place the longest entry, of equally long ones the one of the last table."""
+    wanted = [(name, table, table.first) for name, table in reversed(tables) if table.first is not None]
+    if not wanted:
+        return
+    written = _Written(unwidened(text), folded(text), Languages(text, lang))
+    ahead = [-1] * len(wanted)  # where each table's next text may begin
+    at = 0
+    while True:
+        for index, (_, _, first) in enumerate(wanted):
+            if ahead[index] < at:
+                match = first.search(written.folded, at)
+                ahead[index] = match.start() if match else len(text)
+        at = min(ahead)
+        if at == len(text):
+            return
+        best: Hit | None = None
+        for name, table, _ in wanted:
+            longer = 0 if best is None else best.span.end - best.span.start
+            best = _longest(written, at, name, table, longer_than=longer) or best
+        if best is not None:
+            yield best
+        at = best.span.end if best is not None else at + 1
+
+
+def _longest(written: _Written, at: int, name: str, table: Table, *, longer_than: int) -> Hit | None:
+    for size in table.lengths.get(written.folded[at], ()):
+        if size <= longer_than:
+            return None
+        for entry in table.entries.get(written.folded[at : at + size], ()):
+            if written.holds(entry, at, at + size):
+                return Hit(Span(at, at + size), entry, name)
+    return None
