@@ -3,7 +3,9 @@
     YuliuError
     ├── InvalidRequest      the caller's: text, voice, format or option that cannot be served
     │   ├── UnknownVoice        no voice of that name
+    │   ├── UnknownLexicon      no lexicon of that name
     │   └── NothingToSpeak      the text holds nothing that the voice can say
+    ├── VersionConflict     the caller's: a lexicon has changed since it was read
     ├── VoiceNotReady       the installation's: the voice's files are missing or damaged; says what to run
     ├── PullFailed          the index's, the network's or the disk's: a voice could not be fetched
     ├── Overloaded          the machine's: more was asked than it can carry; says when to try again
@@ -52,10 +54,22 @@ class UnknownVoice(InvalidRequest):
     code = "unknown_voice"
 
 
+class UnknownLexicon(InvalidRequest):
+    """No lexicon of that name exists."""
+
+    code = "unknown_lexicon"
+
+
 class NothingToSpeak(InvalidRequest):
     """The text is empty or holds nothing that the voice can say."""
 
     code = "nothing_to_speak"
+
+
+class VersionConflict(YuliuError):
+    """What was to be changed has been changed by somebody else since it was read: read it again, then change that."""
+
+    code = "version_conflict"
 
 
 class VoiceNotReady(YuliuError):

@@ -21,6 +21,7 @@ from yuliu.engines.api import PlanOptions
 from yuliu.errors import Closed, InvalidRequest
 from yuliu.scheduler.worker import Broken, Planned, Rendered
 from yuliu.segmenter import Segmenter, SegmenterOptions, split_segment
+from yuliu.text.lexicon import Words
 from yuliu.text.reader import Reader, ReaderOptions
 from yuliu.types import Cancelled, Chunk, Failed, Finished, Skipped, Span, SpeakOptions
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from yuliu.engines.api import Utterance
     from yuliu.errors import SynthesisFailed
     from yuliu.scheduler.worker import Output, Scheduler
+    from yuliu.text.lexicon import Entry
     from yuliu.text.reader import Event
     from yuliu.types import Ending, Lang, Mark, Samples, Segment, Timing
 
@@ -38,6 +40,7 @@ MAX_PENDING_PARTS = 16
 MIN_SPEED, MAX_SPEED = 0.25, 4.0
 MAX_PAUSE_S = 10.0
 """Silence between two sounds is never longer, however many pauses were asked for."""
+NO_WORDS = Words()
 NO_VOICE = "a voice that is not loaded was asked for; the stream's own voice spoke instead"
 NO_PITCH = "pitch was asked for; no voice can change it"
 
@@ -60,6 +63,10 @@ class StreamOptions:
     reader: ReaderOptions = field(default_factory=ReaderOptions)
     stall_s: float = 0.5
     """Text that might go on is spoken as it is when nothing came for so long, seconds."""
+    lexicon: tuple[str, ...] = ()
+    """Names of lexicons, the strongest last; they are stronger than ``default``, which always holds."""
+    lexicon_entries: tuple[Entry, ...] = ()
+    """Entries that hold for this stream only, stronger than all lexicons."""
 
     def __post_init__(self) -> None:
         """Reject what no engine can do, before anything is opened."""
@@ -116,8 +123,9 @@ class Stream:
         route: Route,
         options: StreamOptions,
         voices: Mapping[str, Route] | None = None,
+        words: Words = NO_WORDS,
     ) -> None:
-        """``voices``: those that the text may switch to, at the same sample rate."""
+        """``voices``: those that the text may switch to, at the same sample rate. ``words``: how to say its words."""
         self.sample_rate: int = route.sample_rate
         """Hz, of all chunks."""
         self.ending: Ending | None = None
@@ -125,6 +133,7 @@ class Stream:
         self._scheduler = scheduler
         self._route = route
         self._voices = voices or {}
+        self._words = words
         self._options = options
         self._reader = Reader(options.reader, languages=tuple(route.lanes))
         self._segmenter = Segmenter(options.segmenter)
@@ -239,7 +248,7 @@ class Stream:
                 self._pass(segment, [])
                 continue
             route = self._route_of(segment)
-            for part in split_segment(segment, tuple(route.lanes)):
+            for part in split_segment(self._words.apply(segment), tuple(route.lanes)):
                 if part.lang is None:
                     self._pass(part, [Skipped(part.source, "language_not_spoken")])
                 else:

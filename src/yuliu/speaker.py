@@ -19,7 +19,8 @@ import numpy as np
 from yuliu.audio.pcm import to_s16le
 from yuliu.audio.wav import wav_header
 from yuliu.engines.catalogue import DERIVATIONS, load_engine
-from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotReady
+from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, UnknownVoice, VoiceNotReady
+from yuliu.lexicons import LexiconStore, request_words
 from yuliu.scheduler.worker import Scheduler
 from yuliu.session import Route, Stream, StreamOptions
 from yuliu.types import AudioFormat, Coverage, Finished
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
 
     from yuliu.engines.api import Engine
+    from yuliu.text.lexicon import Words
     from yuliu.types import Lang, Samples, Timing
     from yuliu.voices import VoiceInfo
 
@@ -55,7 +57,8 @@ def open(*voices: str, home: Path | None = None) -> Speaker:  # noqa: A001 - rea
     wanted = {name: _lanes(store.info(name)) for name in names}
     bases = dict.fromkeys(base for lanes in wanted.values() for base in lanes.values())
     engines = {base: _load(store, base) for base in bases}
-    speaker = Speaker(engines, wanted | {base: _lanes(store.info(base)) for base in bases}, default=names[0])
+    lanes = wanted | {base: _lanes(store.info(base)) for base in bases}
+    speaker = Speaker(engines, lanes, default=names[0], lexicons=LexiconStore(home))
     speaker.warm_up()
     return speaker
 
@@ -113,10 +116,16 @@ class Speaker:
         engines: Engines by the name of their lane; the speaker closes them. All at the same sample rate.
         voices: For each voice which lane speaks which language.
         default: The voice that is used where none is named.
+        lexicons: Where the lexicons are that streams may name, and the one that holds for all; None has none.
     """
 
     def __init__(
-        self, engines: Mapping[str, Engine], voices: Mapping[str, Mapping[Lang, str]], *, default: str
+        self,
+        engines: Mapping[str, Engine],
+        voices: Mapping[str, Mapping[Lang, str]],
+        *,
+        default: str,
+        lexicons: LexiconStore | None = None,
     ) -> None:
         rates = {engine.capabilities.format.sample_rate for engine in engines.values()}
         if len(rates) != 1:
@@ -126,6 +135,7 @@ class Speaker:
         self.default: str = default
         """The voice that is used where none is named."""
         self._routes = {name: Route(dict(lanes), self.sample_rate) for name, lanes in voices.items()}
+        self._lexicons = lexicons
         self._scheduler = Scheduler(engines)
 
     def __enter__(self) -> Self:
@@ -155,8 +165,10 @@ class Speaker:
 
         Raises:
             UnknownVoice: No such voice is loaded.
+            UnknownLexicon: ``options`` names a lexicon that is not there.
         """
-        return Stream(self._scheduler, self._route(voice or self.default), options or StreamOptions(), self._routes)
+        route, options = self._route(voice or self.default), options or StreamOptions()
+        return Stream(self._scheduler, route, options, self._routes, self._words(options))
 
     def speak(self, text: str, *, voice: str | None = None, options: StreamOptions | None = None) -> Audio:
         """Speak a whole text and wait for it. In asynchronous code use :meth:`stream`.
@@ -177,6 +189,13 @@ class Speaker:
     def close(self) -> None:
         """End all streams and release the engines."""
         self._scheduler.close()
+
+    def _words(self, options: StreamOptions) -> Words:
+        if self._lexicons is not None:
+            return self._lexicons.words(options.lexicon, options.lexicon_entries)
+        if options.lexicon:
+            raise UnknownLexicon("there are no lexicons here", param="lexicon")
+        return request_words(options.lexicon_entries)
 
     def _route(self, voice: str) -> Route:
         if voice not in self._routes:
