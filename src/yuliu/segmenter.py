@@ -100,6 +100,12 @@ class Segmenter:
         start = self._source_end
         return self.push_clean(delta, range(start, start + len(delta)), source_end=start + len(delta))
 
+    def _last_boundary(self) -> Boundary:
+        """That of the last break, if only white space follows it."""
+        if self._breaks and "".join(self._chars[self._breaks[-1].end - self._num_cut :]).strip() == "":
+            return self._breaks[-1].boundary
+        return Boundary.NONE
+
     def push_clean(
         self, text: str, origins: Sequence[int], *, source_end: int, hint: Hint | None = None
     ) -> list[Segment]:
@@ -168,22 +174,25 @@ class Segmenter:
 
     def pause(self, pause_s: float) -> list[Segment]:
         """Cut here, with so much silence after it; the segment may be empty."""
-        return [replace(segment, pause_s=pause_s) for segment in self._cut_all(None)]
+        segment = self._cut_all(None)[0]
+        return [replace(segment, pause_s=pause_s, marks=segment.marks + self._take_marks())]
 
     def flush(self) -> list[Segment]:
         """Return all that is pending, as one segment or none: the text has ended or its writer has stalled.
 
         More may be pushed afterwards; the next segment is then short again, as at the start of the stream.
         """
-        segments = self._cut_all(None) if self._chars or self._marks else []
+        segments = self._cut_all(None) if self._chars else []
+        if self._marks:
+            segments += [replace(self._cut(0, Boundary.NONE), marks=self._take_marks())]
         self._restart()
         return segments
 
     def _cut_all(self, boundary: Boundary | None) -> list[Segment]:
         """All that is pending; without a boundary its own marks tell it."""
         found = self._finder.flush()
-        if found is None:
-            found = self._breaks[-1].boundary if self._breaks else Boundary.NONE
+        if found in (None, Boundary.NONE):
+            found = self._last_boundary()
         return [self._cut(len(self._chars), boundary or found)]
 
     def _restart(self) -> None:
@@ -260,7 +269,7 @@ class Segmenter:
             boundary=boundary,
             hints=self._cut_hints(num_chars),
             style=self._style,
-            marks=self._cut_marks(num_chars, end),
+            marks=self._cut_marks(num_chars),
         )
         weight = self._weight_at(num_chars)
         del self._chars[:num_chars], self._origins[:num_chars], self._weights[:num_chars]
@@ -281,13 +290,16 @@ class Segmenter:
         spans = [Span(hint.span.start - start, min(hint.span.end, end) - start) for hint in taken]
         return tuple(replace(hint, span=span) for hint, span in zip(taken, spans, strict=True))
 
-    def _cut_marks(self, num_chars: int, end: int) -> tuple[Mark, ...]:
-        if not self._marks:
-            return ()
-        is_all = num_chars == len(self._chars)
-        taken = [mark for mark in self._marks if is_all or mark.offset < end]
+    def _cut_marks(self, num_chars: int) -> tuple[Mark, ...]:
+        """The marks before the last of the first characters; later ones belong to what follows."""
+        last = self._origins[num_chars - 1] if num_chars else -1
+        taken = [mark for mark in self._marks if mark.offset <= last]
         self._marks = self._marks[len(taken) :]
         return tuple(taken)
+
+    def _take_marks(self) -> tuple[Mark, ...]:
+        marks, self._marks = tuple(self._marks), []
+        return marks
 
     def _grow(self, weight: float) -> None:
         if weight:

@@ -1,0 +1,129 @@
+"""The segmenter takes what the reader makes of a text: units, styles, pauses, marks, hinted texts that are not cut."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from yuliu.segmenter import Segmenter, SegmenterOptions, split_segment
+from yuliu.text.reader import Reader, ReaderOptions
+from yuliu.types import Boundary, Hint, Segment, Span, Style
+
+SMALL = SegmenterOptions(first_limit=6, limit=12, clause_weight=8, max_characters=24)
+PIECES = [
+    *(
+        "好的",
+        "，",
+        "。",
+        "word ",
+        ". ",
+        "\n",
+        "其实没有那么复杂",
+        "12345",
+        "<break time='1s'/>",
+        "<mark name='m'/>",
+        "**",
+    ),
+    *("<say-as interpret-as='digits'>一二，三。四 12</say-as>", "<phoneme ph='x'>A股 go。</phoneme>", "<p>", "</p>"),
+    *("<prosody rate='fast'>", "</prosody>", "<sub alias='另外一个很长的说法'>x</sub>"),
+]
+TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
+
+
+def segments_of(text: str, *, step: int = 10_000, options: SegmenterOptions | None = None) -> list[Segment]:
+    reader, segmenter = Reader(ReaderOptions(ssml="on")), Segmenter(options)
+    found: list[Segment] = []
+    for start in range(0, len(text), step):
+        for event in reader.push(text[start : start + step]):
+            found += segmenter.take(event)
+    for event in reader.flush():
+        found += segmenter.take(event)
+    return found + segmenter.flush()
+
+
+@settings(deadline=None)
+@given(text=TEXTS, step=st.integers(1, 7), options=st.sampled_from([None, SMALL]))
+def test_any_cutting_gives_the_same_segments(text: str, step: int, options: SegmenterOptions | None) -> None:
+    """Reader and segmenter together do not depend on the deltas."""
+    assert segments_of(text, step=step, options=options) == segments_of(text, options=options)
+
+
+@settings(deadline=None)
+@given(text=TEXTS, options=st.sampled_from([None, SMALL]))
+def test_segments_follow_each_other_and_keep_all_hints_and_marks(text: str, options: SegmenterOptions | None) -> None:
+    """Sources do not overlap; hinted texts are whole, also after the split by language; no mark is lost."""
+    segments = segments_of(text, options=options)
+    assert all(left.source.end <= right.source.start for left, right in pairwise(segments))
+    parts = [part for segment in segments if segment.text for part in split_segment(segment, ["zh", "en"])]
+    for those in (segments, parts):
+        hinted = [segment.text[slice(*hint.span)] for segment in those for hint in segment.hints]
+        assert len(hinted) == text.count("</say-as>") + text.count("</phoneme>")
+        assert set(hinted) <= {"一二，三。四 12", "A股 go。"}
+    assert sum(len(segment.marks) for segment in segments) == text.count("<mark")
+
+
+def test_units_end_where_the_reader_says() -> None:
+    """A heading is a paragraph of its own, an item a sentence, though their lines have no marks."""
+    segments = segments_of("# Plan\n- one thing that goes on for more than fifty characters in all\n- two\n")
+    assert [(segment.text.strip(), segment.boundary) for segment in segments] == [
+        ("Plan", Boundary.PARAGRAPH),
+        ("one thing that goes on for more than fifty characters in all", Boundary.SENTENCE),
+        ("two", Boundary.SENTENCE),
+    ]
+
+
+def test_what_was_left_out_between_segments_belongs_to_none() -> None:
+    """A segment's source begins where its text does, if what was skipped stands between two."""
+    text = "Look.\n```\nx = 1\n```\nDone."
+    first, announced, last = segments_of(text)
+    assert (first.source, text[slice(*announced.source)]) == (Span(0, 5), "\n```")
+    assert text[slice(*last.source)] == "\nDone."
+
+
+@pytest.mark.parametrize(
+    ("text", "pauses"),
+    [
+        ("One two three.<break time='1s'/> Four.", [("One two three.", 1.0), (" Four.", None)]),
+        ("<break time='1s'/>One.", [("", 1.0), ("One.", None)]),
+        ("One<break time='1s'/>", [("One", 1.0)]),
+    ],
+)
+def test_pauses_come_with_the_segment_before_them(text: str, pauses: list[tuple[str, float | None]]) -> None:
+    """Where nothing is pending a segment without text carries the pause."""
+    assert [(segment.text, segment.pause_s) for segment in segments_of(text)] == pauses
+
+
+def test_a_change_of_style_starts_a_segment() -> None:
+    """Each segment has one style; how the text before ends is told by its own marks."""
+    plain, slow, after = segments_of("Well, <prosody rate='slow'>slowly now.</prosody> And on.")
+    assert (plain.style, slow.style, after.style) == (Style(), Style(rate=0.75), Style())
+    assert (plain.boundary, slow.boundary) == (Boundary.CLAUSE, Boundary.SENTENCE)
+
+
+def test_marks_belong_to_what_follows_them() -> None:
+    """The last ones come with a segment without text, if nothing follows."""
+    segments = segments_of("<mark name='a'/>One.<mark name='b'/><prosody rate='slow'>Two.</prosody><mark name='c'/>")
+    assert [(segment.text, [mark.name for mark in segment.marks]) for segment in segments] == [
+        ("One.", ["a"]),
+        ("Two.", ["b"]),
+        ("", ["c"]),
+    ]
+
+
+def test_a_style_that_names_a_language_decides_it() -> None:
+    """All of the segment is read as that language, if the voice has it."""
+    segment = Segment("好 go", Span(0, 4), (0, 1, 2, 3), Boundary.SENTENCE, style=Style(lang="en"))
+    assert [part.lang for part in split_segment(segment, ["zh", "en"])] == ["en"]
+    assert [part.lang for part in split_segment(segment, ["zh"])] == ["zh", None]
+
+
+def test_parts_keep_style_pause_hints_and_marks() -> None:
+    """The pause goes with the last part, a hint and a mark with the part in which they stand."""
+    segment = segments_of("你好<mark name='m'/> <phoneme alphabet='ipa' ph='x'>hello</phoneme>.<break time='2s'/>")[0]
+    zh, en = split_segment(segment, ["zh", "en"])
+    assert (zh.text.strip(), zh.pause_s, zh.hints) == ("你好", None, ())
+    assert (en.text, en.pause_s, en.hints) == ("hello.", 2.0, (Hint(Span(0, 5), "phonemes", "x", "ipa"),))
+    assert [mark.name for mark in zh.marks + en.marks] == ["m"]
