@@ -353,9 +353,10 @@ def test_rules_have_names(text: str, rules: dict[str, str]) -> None:
 
 
 def test_emoji_can_be_named() -> None:
-    """In English by Unicode's name; sequences are one emoji; without a name it is skipped."""
+    """In English by Unicode's name, in Mandarin by a table; sequences are one emoji; without a name it is skipped."""
     options = ReaderOptions(emoji="name")
-    assert clean("Nice 👍🏽 and 👨‍👩‍👧!", options, languages=("en",)) == "Nice  thumbs up sign  and  man !"
+    assert clean("Nice 👍🏽 and 👨‍👩‍👧!", options, languages=("en",)) == "Nice thumbs up,  and man, !"
+    assert clean("太好了🎉❤️", options) == "太好了，庆祝，红心，"
     assert rules_of("🇨🇳", options) == {"emoji": "🇨🇳"}
 
 

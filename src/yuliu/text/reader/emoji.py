@@ -30,9 +30,8 @@ def picture(cursor: Cursor) -> Progress:
         if found is Progress.WAIT:
             return found
         if isinstance(found, re.Match) and (name := emoji_name(found[0], cursor.lang)):
-            if cursor.lang == "en":
-                return cursor.rewrite(f" {name} ", len(found[0]))
-            return cursor.rewrite(name, len(found[0]))
+            comma = cursor.word("，", ", ")  # it is told beside the sentence, not in it
+            return cursor.rewrite(f"{comma if cursor.before.isalnum() else ''}{name}{comma}", len(found[0]))
         return cursor.skip(len(found[0]) if isinstance(found, re.Match) else 1, "emoji")
     pictures = _PICTURES.match(cursor.text, cursor.at, cursor.end)
     return cursor.skip(len(pictures[0]) if pictures else 1, "emoji")

@@ -28,7 +28,7 @@ _TAG_BEGUN = re.compile(
     rf"<(?:/?[A-Za-z]?|/?(?P<name>[A-Za-z][A-Za-z0-9]{{0,9}}){_ATTRIBUTES}"
     r"(?:\s{1,9}(?:[\w:-]{1,30}\s?(?:=\s?(?:\"[^\"<>]{0,300}|'[^'<>]{0,300}|[^\s\"'<>=]{0,100}))?)?)?\s{0,9}/?)"
 )
-_COMMENT = re.compile(r"<!--(?:[^-]|-(?!->)){0,1000}-->")
+_COMMENT = re.compile(r"<!--[\s\S]{0,1000}?-->")
 _COMMENT_BEGUN = re.compile(r"<(?:!(?:-(?:-[\s\S]{0,1002})?)?)?")
 _ADDRESS = re.compile(
     r"<((?:https?://|mailto:)[^\s<>]{1,1000}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,4})>", re.IGNORECASE
