@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import socket
 from typing import TYPE_CHECKING
@@ -10,6 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving import receive_all, running_server, speech_bytes, unchunked
+
+from yuliu.server.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -67,6 +70,41 @@ def test_what_is_not_http_is_refused_in_the_envelope(running: Running, begun: by
     answer = answer_to(running, [begun])
     assert answer.startswith(b"HTTP/1.1 400")
     assert b'"code": "invalid_http"' in answer
+
+
+@pytest.mark.parametrize("target", ["CONNECT example.com:80", "GET http://[::1", "GET http://a:b:c/"])
+@pytest.mark.parametrize("before", [b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"])
+def test_a_target_that_is_no_address_is_refused(
+    running: Running, target: str, before: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What the parser of addresses chokes on is the client's fault: an answer, no traceback, on new and used lines."""
+    with running.connect() as raw:
+        if before:
+            raw.sendall(before)
+            assert raw.recv(65_536).startswith(b"HTTP/1.1 200")
+        raw.sendall(f"{target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        assert raw.recv(65_536)[:12] in {b"HTTP/1.1 400", b"HTTP/1.1 431"}
+        assert raw.recv(65_536) == b""
+    assert [record for record in caplog.records if record.name == "asyncio"] == []
+
+
+@given(st.integers(1, 400), st.integers(90, 4_000), st.sampled_from(["header", "target"]))
+@settings(deadline=None, max_examples=30)
+def test_a_head_too_large_is_refused_also_if_it_comes_at_once(
+    running: Running, number: int, size: int, place: str
+) -> None:
+    """Whether a head is taken depends on its size alone, not on how much of it one read brings."""
+    extra = "".join(f"X-{index}: {'a' * size}\r\n" for index in range(number)) if place == "header" else ""
+    query = "a" * (number * size) if place == "target" else ""
+    head = f"GET /health?{query} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{extra}\r\n".encode()
+    with running.connect() as raw:
+        with contextlib.suppress(OSError):  # the server closes on what it has not read
+            raw.sendall(head)
+        if len(head) <= Limits().max_head_bytes:
+            assert raw.recv(1_000).startswith(b"HTTP/1.1 200")
+        elif len(head) > Limits().max_head_bytes + 200:  # spaces and line ends are counted or not
+            with contextlib.suppress(ConnectionResetError):
+                assert raw.recv(1_000)[:12] in {b"HTTP/1.1 431", b""}
 
 
 def test_a_websocket_is_not_opened(running: Running) -> None:

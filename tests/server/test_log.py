@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from typing import NoReturn
 
 import httpx
@@ -119,3 +121,33 @@ def test_what_another_formatter_left_is_not_shown() -> None:
     record.exc_text = SECRET
     assert SECRET not in LineFormatter().format(record)
     assert record.exc_text == SECRET
+
+
+LOSES_ERRORS = f"""
+import asyncio, gc, logging.config
+from yuliu.server.listen import LOG_CONFIG
+
+def fail():
+    raise KeyError({SECRET!r})
+
+async def lose_errors():
+    loop = asyncio.get_running_loop()
+    loop.create_future().set_exception(KeyError({SECRET!r}))
+    gc.collect()
+    loop.call_soon(fail)
+    await asyncio.sleep(0)
+
+logging.config.dictConfig(LOG_CONFIG)
+asyncio.run(lose_errors())
+"""
+
+
+def test_what_asyncio_reports_is_one_line_and_the_places() -> None:
+    """Errors that end up in the event loop are logged in our form too, without the values that asyncio shows."""
+    finished = subprocess.run([sys.executable, "-c", LOSES_ERRORS], capture_output=True, text=True, check=True)
+    first, first_place, second, second_place = finished.stderr.splitlines()
+    assert " ERROR asyncio Future exception was never retrieved" in first
+    assert " ERROR asyncio Exception in callback fail()" in second
+    assert first_place.startswith("  KeyError at ")
+    assert second_place.startswith("  KeyError at ")
+    assert SECRET.strip() not in finished.stderr

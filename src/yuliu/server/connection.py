@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from yuliu.wire.problems import (
@@ -55,6 +56,8 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head = True
         self._num_bytes = 0
         """Received of the request that is not whole yet."""
+        self._num_head_bytes = 0
+        """The part of its head that was parsed: one read may bring all of a head, and more than is taken of it."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or refuse it if there are too many."""
@@ -85,13 +88,26 @@ class BoundedConnection(HttpToolsProtocol):
         """A request begins: its head is counted, its time runs."""
         super().on_message_begin()
         self._in_head = True
-        self._num_bytes = 0
+        self._num_bytes = self._num_head_bytes = 0
         self._await_request()
 
+    def on_url(self, url: bytes) -> None:
+        """A part of the request line's target."""
+        self._num_head_bytes += len(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header; the last ones of a head that is too large are not kept."""
+        self._num_head_bytes += len(name) + len(value) + len(": \r\n")
+        if not self._head_too_large:
+            super().on_header(name, value)
+
     def on_headers_complete(self) -> None:
-        """The head is there."""
+        """The head is there. Where it is refused, the parser calls :meth:`send_400_response`."""
+        if self._head_too_large:
+            raise httptools.HttpParserError
+        super().on_headers_complete()  # raises where the target is no URL
         self._in_head = False
-        super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         """The request is there."""
@@ -109,12 +125,16 @@ class BoundedConnection(HttpToolsProtocol):
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP."""
-        self._refuse(NOT_HTTP)
+        """Refuse what is not HTTP, or not taken."""
+        self._refuse(head_too_large(self._limits.max_head_bytes) if self._head_too_large else NOT_HTTP)
 
     @property
     def _answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
+
+    @property
+    def _head_too_large(self) -> bool:
+        return self._num_head_bytes > self._limits.max_head_bytes
 
     def _check_size(self) -> None:
         if self.transport.is_closing():

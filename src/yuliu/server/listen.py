@@ -34,6 +34,7 @@ LOG_CONFIG: dict[str, Any] = {
     "disable_existing_loggers": False,
     "formatters": {"lines": {"()": "yuliu.server.log.LineFormatter"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
     "loggers": {
         "yuliu": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
         "uvicorn": {"handlers": ["stderr"], "level": "INFO", "propagate": False},

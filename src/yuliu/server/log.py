@@ -15,7 +15,8 @@ class LineFormatter(logging.Formatter):
     """``2026-01-31T12:00:00 INFO yuliu.server.account speech id=... ``.
 
     Of exceptions it shows the classes and the places, not the messages: those of Python's own errors quote the value
-    that was at fault, which may be the text to be spoken.
+    that was at fault, which may be the text to be spoken. Of messages it shows the first line: in further ones asyncio
+    puts such errors.
     """
 
     def __init__(self) -> None:
@@ -27,6 +28,10 @@ class LineFormatter(logging.Formatter):
         line = super().format(record)
         record.exc_text = seen_elsewhere
         return line
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name that logging calls
+        """The first line of the message, with what stands before it."""
+        return super().formatMessage(record).partition("\n")[0]
 
     def formatException(  # noqa: N802 - the name that logging calls
         self,
