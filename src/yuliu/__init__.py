@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from yuliu.segmenter import SegmenterOptions
     from yuliu.session import Stream, StreamOptions
     from yuliu.speaker import Audio, Speaker, open  # noqa: A004
+    from yuliu.text.reader import ReaderOptions
     from yuliu.types import Cancelled, Chunk, Failed, Finished, SpeakOptions
 
 __all__ = (
@@ -24,6 +25,7 @@ __all__ = (
     "Chunk",
     "Failed",
     "Finished",
+    "ReaderOptions",
     "SegmenterOptions",
     "SpeakOptions",
     "Speaker",
@@ -38,6 +40,7 @@ _HOMES = {
     "yuliu.segmenter": ("SegmenterOptions",),
     "yuliu.session": ("Stream", "StreamOptions"),
     "yuliu.speaker": ("Audio", "Speaker", "open"),
+    "yuliu.text.reader": ("ReaderOptions",),
     "yuliu.types": ("Cancelled", "Chunk", "Failed", "Finished", "SpeakOptions"),
 }
 
