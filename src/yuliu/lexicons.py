@@ -188,6 +188,7 @@ class LexiconStore:
         return self._remember(stamp, StoredLexicon(name, version, Lexicon.of(name, entries)))
 
     def _remember(self, stamp: tuple[int, int, int], stored: StoredLexicon) -> StoredLexicon:
+        stored.lexicon.index()  # so that no stream has to, on its event loop
         self._read[stored.name] = _Read(stamp, stored)
         self._versions[stored.name] = stored.version
         return stored

@@ -160,15 +160,36 @@ class Speaker:
         """What a voice speaks."""
         return tuple(self._route(voice).lanes)
 
-    def stream(self, *, voice: str | None = None, options: StreamOptions | None = None) -> Stream:
+    def stream(
+        self, *, voice: str | None = None, options: StreamOptions | None = None, words: Words | None = None
+    ) -> Stream:
         """A stream, to be used in an ``async with`` block of a running asyncio loop.
+
+        Args:
+            voice: Which one speaks.
+            options: How.
+            words: What :meth:`words` made of the same options, called on a thread; else it is called here, and reads
+                lexicons that have changed.
 
         Raises:
             UnknownVoice: No such voice is loaded.
             UnknownLexicon: ``options`` names a lexicon that is not there.
         """
         route, options = self._route(voice or self.default), options or StreamOptions()
-        return Stream(self._scheduler, route, options, self._routes, self._words(options))
+        return Stream(self._scheduler, route, options, self._routes, self.words(options) if words is None else words)
+
+    def words(self, options: StreamOptions) -> Words:
+        """What a stream with these options looks its words up in. Reads lexicons that have changed: it may block.
+
+        Raises:
+            UnknownLexicon: ``options`` names a lexicon that is not there.
+            InvalidRequest: It names too many, has too many entries of its own, or a file is damaged.
+        """
+        if self._lexicons is not None:
+            return self._lexicons.words(options.lexicon, options.lexicon_entries)
+        if options.lexicon:
+            raise UnknownLexicon("this speaker has no lexicons", param="lexicon")
+        return request_words(options.lexicon_entries)
 
     def speak(self, text: str, *, voice: str | None = None, options: StreamOptions | None = None) -> Audio:
         """Speak a whole text and wait for it. In asynchronous code use :meth:`stream`.
@@ -189,13 +210,6 @@ class Speaker:
     def close(self) -> None:
         """End all streams and release the engines."""
         self._scheduler.close()
-
-    def _words(self, options: StreamOptions) -> Words:
-        if self._lexicons is not None:
-            return self._lexicons.words(options.lexicon, options.lexicon_entries)
-        if options.lexicon:
-            raise UnknownLexicon("there are no lexicons here", param="lexicon")
-        return request_words(options.lexicon_entries)
 
     def _route(self, voice: str) -> Route:
         if voice not in self._routes:

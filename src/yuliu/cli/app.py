@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 COMMANDS = {
     "say": "Speak a text, a file, or what is piped in while it is being written.",
     "serve": "Run the server.",
+    "explain": "Show how a text will be read, before any sound is made.",
+    "lexicon": "Say how words are to be said: list, add, remove, import, export, check.",
     "voices": "List, pull, check and remove voices.",
     "doctor": "Check whether everything works here, and say what to do if not.",
     "bench": "Measure what this machine reaches: time to first packet, speed, memory.",

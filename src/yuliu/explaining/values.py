@@ -116,6 +116,11 @@ class Explanation:
         return values
 
     def to_json(self) -> str:
-        """One line of JSON. Halves of surrogate pairs are written as escapes, so that the line can be encoded."""
-        line = json.dumps(self.to_values(), ensure_ascii=False)
-        return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+        """One line of JSON."""
+        return dumped(self.to_values())
+
+
+def dumped(values: dict[str, Any]) -> str:
+    """One line of JSON. Halves of surrogate pairs are written as escapes, so that the line can be encoded."""
+    line = json.dumps(values, ensure_ascii=False)
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)

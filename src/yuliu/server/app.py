@@ -12,7 +12,9 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from yuliu.errors import YuliuError
+from yuliu.lexicons import LexiconStore
 from yuliu.server.answers import header, json_answer, problem_answer
+from yuliu.server.lexicons import lexicon_routes
 from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
 from yuliu.server.speech import Speech
@@ -30,7 +32,11 @@ if TYPE_CHECKING:
 
 
 def create_app(
-    load: Callable[[], Speaker], *, limits: Limits | None = None, hosts: Collection[str] | None = ()
+    load: Callable[[], Speaker],
+    *,
+    limits: Limits | None = None,
+    hosts: Collection[str] | None = (),
+    lexicons: LexiconStore | None = None,
 ) -> Starlette:
     """The ASGI application.
 
@@ -39,6 +45,7 @@ def create_app(
             application closes it.
         limits: What is taken at once.
         hosts: Names that a request's Host header may give beside loopback ones; None allows all.
+        lexicons: Those that can be read and changed; None takes those of this machine.
     """
     limits = limits or Limits()
     loading = Loading(load)
@@ -48,6 +55,7 @@ def create_app(
         Route("/v1/audio/voices", answers.voices),
         Route("/v1/models", answers.models),
         Route("/v1/models/{name}", answers.model),
+        *lexicon_routes(lexicons or LexiconStore()),
         Route("/health", answers.health),
         Route("/ready", answers.ready),
     ]

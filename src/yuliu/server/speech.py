@@ -61,15 +61,20 @@ class Speech:
         """Speak, or say why nothing was sent."""
         try:
             speaker = self._loading.speaker
-            body = await _read_body(scope, receive, self._limits.speech.max_body_bytes)
+            body = await read_body(scope, receive, self._limits.speech.max_body_bytes)
             if isinstance(body, Problem):
                 return body
-            request = parse_speech(body, _content_type(scope), self._limits.speech)
+            request = parse_speech(body, content_type(scope), self._limits.speech)
             voice = choose_voice(request, speaker.voices, speaker.default)
             account.accepted(request, voice)
-            options = StreamOptions(speak=SpeakOptions(speed=request.speed))
+            options = StreamOptions(
+                speak=SpeakOptions(speed=request.speed),
+                lexicon=request.lexicon,
+                lexicon_entries=request.lexicon_entries,
+            )
             with self._slot():
-                async with speaker.stream(voice=voice, options=options) as stream:
+                words = await asyncio.to_thread(speaker.words, options)
+                async with speaker.stream(voice=voice, options=options, words=words) as stream:
                     return await _speak(stream, request, receive, SpeechBody(send, account, request))
         except ClientDisconnect:
             account.client_gone()
@@ -169,7 +174,7 @@ async def _write_all(stream: Stream, body: SpeechBody) -> SynthesisFailed | None
     return None
 
 
-async def _read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes | Problem:
+async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes | Problem:
     """The whole body; a problem if it is too large, before more of it than allowed is held.
 
     Raises:
@@ -190,6 +195,7 @@ async def _read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes | 
             return bytes(body)
 
 
-def _content_type(scope: Scope) -> str | None:
+def content_type(scope: Scope) -> str | None:
+    """The header of that name."""
     value = header(scope, b"content-type")
     return None if value is None else value.decode("latin-1")

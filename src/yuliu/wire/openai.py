@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Literal, NoReturn, cast, get_args
 from yuliu.audio.wav import wav_header
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.types import AudioFormat
+from yuliu.wire.lexicons import parse_entries, parse_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from yuliu.text.lexicon import Entry
     from yuliu.types import Lang
 
 ResponseFormat = Literal["wav", "pcm"]
@@ -61,6 +63,10 @@ class SpeechRequest:
     response_format: ResponseFormat = "wav"
     speed: float = 1.0
     """From 0.25 to 4."""
+    lexicon: tuple[str, ...] = ()
+    """Names of lexicons, the strongest last. Ours."""
+    lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
+    """Entries for this text alone. Ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,8 @@ def parse_speech(body: bytes, content_type: str | None, limits: SpeechLimits) ->
         voice=_voice(fields),
         response_format=_response_format(fields),
         speed=_speed(fields),
+        lexicon=parse_names(fields.get("lexicon")),
+        lexicon_entries=parse_entries(fields.get("lexicon_entries")),
     )
 
 

@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 STATUS: Mapping[str, int] = {
     "invalid_request": 400,
     "unknown_voice": 400,
+    "unknown_lexicon": 400,
     "nothing_to_speak": 400,
+    "version_conflict": 412,
     "overloaded": 429,
     "error": 500,
     "pull_failed": 500,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
@@ -32,7 +33,7 @@ class English:
 
     def __init__(self, oov: Callable[[str], str | None] | None = None) -> None:
         self._pronouncer = Pronouncer(oov)
-        self._alphabet = _alphabet()
+        self._alphabet = voice_alphabet()
 
     def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
         """The spoken form of ``text`` and its words with phonemes, one symbol of misaki's alphabet per item.
@@ -124,6 +125,8 @@ def _skip_rule(char: str) -> str:
     return "language_not_spoken" if category[0] in "LMN" and not emoji else "symbol"
 
 
-def _alphabet() -> frozenset[str]:
+@cache
+def voice_alphabet() -> frozenset[str]:
+    """The symbols that the English voice knows: misaki's phonemes, punctuation and the space."""
     vocabulary = resources.files("hibari").joinpath("assets", "vocab.json").read_text(encoding="utf-8")
     return frozenset(json.loads(vocabulary))

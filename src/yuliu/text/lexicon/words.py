@@ -48,6 +48,10 @@ class Lexicon:
         """A lexicon in which later entries have replaced earlier ones of the same scope."""
         return cls(name, tuple({entry.scope: entry for entry in entries}.values()))
 
+    def index(self) -> None:
+        """Make the tables now: about 3 ms per thousand entries."""
+        _ = self.before, self.after
+
     @cached_property
     def before(self) -> Table:
         """What is looked up in the text as written."""
