@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import subprocess
 import sys
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import httpx
 import pytest
@@ -15,6 +15,9 @@ from yuliu.engines.tone import ToneEngine
 from yuliu.server.log import LineFormatter
 from yuliu.session import Stream, StreamOptions
 from yuliu.speaker import Speaker
+
+if TYPE_CHECKING:
+    from yuliu.text.lexicon import Words
 
 SECRET = "xylophone "
 
@@ -38,7 +41,9 @@ class StumblingStream(Stream):
 class StumblingSpeaker(Speaker):
     """A speaker of such streams."""
 
-    def stream(self, *, voice: str | None = None, options: StreamOptions | None = None) -> Stream:
+    def stream(
+        self, *, voice: str | None = None, options: StreamOptions | None = None, words: Words | None = None
+    ) -> Stream:
         """Such a stream."""
         return StumblingStream(self._scheduler, self._route(voice or self.default), options or StreamOptions())
 

@@ -158,9 +158,8 @@ def check(ctx: click.Context, file: str, file_format: str | None) -> None:
 
     parsed = _parsed(file, file_format)
     wrong = [*parsed.problems, *checked_phonemes(parsed)]
-    told = [(each.line, str(each)) for each in wrong] + [(each.line, f"{each}") for each in conflicts(parsed)]
-    for _, message in sorted(told):
-        click.echo(message)
+    for problem in sorted([*wrong, *conflicts(parsed)], key=lambda each: each.line):
+        click.echo(str(problem))
     if wrong:
         ctx.exit(FAILED)
     click.echo(f"{_entries(len(parsed.entries))}: every line can be used")

@@ -172,9 +172,8 @@ class _Run:
     def _explained(self, segment: Segment) -> ExplainedSegment:
         if self._lang is not None:
             segment = replace(segment, style=replace(segment.style, lang=self._lang))
-        segment = self._words.apply(segment)
-        hits = self._words.hits(segment.text, lang=segment.style.lang)
-        return explain_segment(segment, self._front_ends, languages=self._languages, hits=hits)
+        hits = self._words.hits_in(segment)
+        return explain_segment(self._words.apply(segment), self._front_ends, languages=self._languages, hits=hits)
 
 
 def _oov(home: Path | None) -> Callable[[str], str | None] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
@@ -63,7 +64,7 @@ def _part(text: str, hint: Hint, place: tuple[int, int], alphabet: Collection[st
         said = _say_as(written, hint.value, hint.detail)
         return Part(start, end, said, rewritten=True) if said else None
     phonemes = to_misaki(hint.value, hint.detail)
-    if not any(char.isalpha() for char in phonemes) or any(char not in alphabet for char in phonemes):
+    if not holds_sound(phonemes) or any(char not in alphabet for char in phonemes):
         return None
     return Part(start, end, written, rewritten=True, phonemes=phonemes)
 
@@ -81,6 +82,11 @@ def to_misaki(value: str, alphabet: str) -> str:
     if alphabet != "ipa":
         return ""
     return _IPA.sub(lambda match: _DIPHTHONGS[match[0]], _IPA_NOTATION.sub("", value))
+
+
+def holds_sound(phonemes: str) -> bool:
+    """Whether there is any phoneme, beside stress and punctuation."""
+    return any(unicodedata.category(char) in ("Ll", "Lu") for char in phonemes)
 
 
 def _normal(text: str) -> str:

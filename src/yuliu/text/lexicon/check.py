@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from yuliu.text.en.english import voice_alphabet
-from yuliu.text.en.hints import to_misaki
+from yuliu.text.en.hints import holds_sound, to_misaki
 from yuliu.text.lexicon.problems import LineProblem
 from yuliu.text.zh.hints import parse_pinyin
 
@@ -22,10 +22,11 @@ def unspeakable(entry: Entry) -> str:
         return "" if parse_pinyin(entry.reading) else "holds no pinyin syllable with tone, such as hang2 ye4"
     if entry.alphabet is None:
         return ""
-    unknown = sorted(set(to_misaki(entry.reading, entry.alphabet)) - voice_alphabet())
+    phonemes = to_misaki(entry.reading, entry.alphabet)
+    unknown = sorted(set(phonemes) - voice_alphabet())
     if unknown:
-        return f"symbols that the voice does not have: {' '.join(unknown)}; see docs/en/reference/phonemes.md"
-    return ""
+        return f"holds symbols that the voice does not have ({' '.join(unknown)}); see docs/en/reference/phonemes.md"
+    return "" if holds_sound(phonemes) else "holds no phoneme; see docs/en/reference/phonemes.md"
 
 
 def checked_phonemes(parsed: Parsed) -> list[LineProblem]:

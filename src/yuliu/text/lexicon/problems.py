@@ -59,7 +59,8 @@ def refuse(problems: Sequence[LineProblem]) -> None:
         InvalidRequest: The first five problems.
     """
     if problems:
-        told = "; ".join(str(problem) for problem in problems[:_MAX_TOLD])
+        first = sorted(problems, key=lambda problem: problem.line)[:_MAX_TOLD]
+        told = "; ".join(map(str, first))
         more = f"; and {len(problems) - _MAX_TOLD} more" if len(problems) > _MAX_TOLD else ""
         raise InvalidRequest(told + more, param="entries")
 

@@ -181,12 +181,16 @@ class Words:
         """Entries that hold in a spoken form in one language."""
         return list(_search(spoken, [(each.name, each.after) for each in self.lexicons], lang))
 
-    def apply(self, segment: Segment) -> Segment:
-        """The segment with a hint for each entry that holds in it. Hints that its writer gave stay, and win."""
+    def hits_in(self, segment: Segment) -> list[Hit]:
+        """Entries that hold in a segment: not where its writer has given a hint."""
         hits = self.hits(segment.text, lang=segment.style.lang)
-        if not hits:
+        return [hit for hit in hits if _is_free(hit.span, segment.hints)]
+
+    def apply(self, segment: Segment) -> Segment:
+        """The segment with a hint for each entry that holds in it."""
+        own = [hit.entry.hint(hit.span) for hit in self.hits_in(segment)]
+        if not own:
             return segment
-        own = [hint for hint in (hit.entry.hint(hit.span) for hit in hits) if _is_free(hint.span, segment.hints)]
         return replace(segment, hints=tuple(sorted([*segment.hints, *own], key=lambda hint: hint.span)))
 
 
