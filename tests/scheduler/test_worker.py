@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -146,3 +149,32 @@ def test_closing_ends_the_lanes_and_the_engines() -> None:
     assert not [thread for thread in threading.enumerate() if thread.name == "yuliu-tone"]
     with pytest.raises(Closed):
         scheduler.open(Inbox())
+
+
+USED_AFTER_FORK = """
+import os, signal
+from yuliu.engines.tone import ToneEngine
+from yuliu.errors import Closed
+from yuliu.speaker import Speaker
+
+with Speaker({"tone": ToneEngine()}, {"tone": {"en": "tone"}}, default="tone") as speaker:
+    speaker.speak("a")
+    child = os.fork()
+    if not child:
+        signal.alarm(20)
+        try:
+            speaker.speak("a")
+        except Closed as error:
+            speaker.close()
+            os._exit(7 if "fork" in error.message else 8)
+    status = os.waitpid(child, 0)[1]
+    speaker.speak("a")
+raise SystemExit(os.waitstatus_to_exitcode(status))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform does not fork")
+def test_a_forked_process_is_told_to_open_its_own() -> None:
+    """A child has none of the threads: using or closing its copy ends at once, and the parent goes on speaking."""
+    finished = subprocess.run([sys.executable, "-W", "ignore", "-c", USED_AFTER_FORK], check=False)
+    assert finished.returncode == 7

@@ -3,11 +3,14 @@
 Any thread may call :class:`Scheduler`; all state is guarded by one lock that is never held while an engine works.
 Outputs of a stream are handed to its ``sink`` on a lane's thread, in order; a sink must be quick and must not raise.
 After ``close`` of a stream returns no further output of it begins.
+
+A forked process inherits the object but not its threads: there it opens nothing and closes nothing.
 """
 
 from __future__ import annotations
 
 import itertools
+import os
 import threading
 import time
 from dataclasses import dataclass
@@ -87,6 +90,7 @@ class Scheduler:
         self._work: dict[int, _Work] = {}
         self._ids = itertools.count()
         self._closed = False
+        self._process_id = os.getpid()
         self._policy = Policy(
             {
                 lane: engine.capabilities.format.sample_rate / engine.capabilities.hop_samples
@@ -101,6 +105,8 @@ class Scheduler:
 
     def open(self, sink: Callable[[Output], None]) -> int:
         """A new stream; its outputs go to ``sink``."""
+        if self._is_forked:  # asked first: the lock may have been held when the process was forked
+            raise Closed("the speaker was opened before this process was forked; open one in each process")
         with self._lock:
             if self._closed:
                 raise Closed("the scheduler is closed; open a new speaker")
@@ -129,6 +135,8 @@ class Scheduler:
 
     def close(self) -> None:
         """Break all streams, stop the lanes and close the engines."""
+        if self._is_forked:
+            return
         with self._lock:
             self._closed = True
             for stream_id, sink in list(self._sinks.items()):
@@ -150,6 +158,10 @@ class Scheduler:
         """Segments not rendered to their end."""
         with self._lock:
             return self._policy.num_jobs
+
+    @property
+    def _is_forked(self) -> bool:
+        return os.getpid() != self._process_id
 
     def _forget(self, stream_id: int) -> None:
         if self._sinks.pop(stream_id, None) is not None:
