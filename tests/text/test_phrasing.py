@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from yuliu.text.phrasing import cut_between_words
 
@@ -67,3 +69,10 @@ def test_the_bounds_are_kept() -> None:
     places = [cut_between_words(text, earliest=place, latest=place) for place in range(len(text))]
     assert all(found in (None, place) for place, found in enumerate(places))
     assert any(places)
+
+
+@given(st.text(st.characters(codec=None, categories=None), max_size=200), st.integers(0, 200))
+def test_any_characters_can_be_cut(text: str, latest: int) -> None:
+    """Halves of surrogate pairs and all other characters are taken; a cut is within the bounds."""
+    place = cut_between_words(text, earliest=1, latest=latest)
+    assert place is None or 1 <= place <= min(latest, len(text))

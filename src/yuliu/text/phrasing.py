@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ _CLITICS = frozenset("的了着过吗呢吧啊呀嘛们得地")
 """Lean on the word before; never open a segment."""
 _NUMERALS = frozenset("零〇一二三四五六七八九十百千万亿两几第")
 _BEST, _FAIR, _POOR = 2, 1, 0
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Halves of surrogate pairs, which JSON can bring in and rjieba cannot take."""
 
 
 def cut_between_words(text: str, *, earliest: int, latest: int) -> int | None:
@@ -60,7 +63,7 @@ def _places(text: str) -> Iterator[tuple[int, str, str]]:
     """The end of each word but the last, that word, and the next one; white space between them is no word."""
     words = []
     end = 0
-    for word in rjieba.cut(text):
+    for word in rjieba.cut(_LONE_SURROGATE.sub("\ufffd", text)):
         end += len(word)
         if not word.isspace():
             words.append((end, word))

@@ -57,7 +57,8 @@ def _fold_cluster(cluster: str, last: str) -> str:
         plain = _fold_cluster(cluster[0], last)
         composed = unicodedata.normalize("NFC", plain + cluster[1:])
         return composed if len(composed) == len(plain) else plain  # marks that compose with nothing are decoration
-    char = unicodedata.normalize("NFC", cluster)
+    composed = unicodedata.normalize("NFC", cluster)
+    char = composed if len(composed) == 1 else cluster  # some letters are never composed, but always two characters
     if char in _PLAIN:
         return _PLAIN[char]
     if char.isspace():

@@ -1,0 +1,168 @@
+"""``yuliu bench text``: what is read right, what reading costs, whether anything can break it, and what is heard."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from yuliu.bench.reading_cases import rate, written_cases
+from yuliu.bench.report import table
+from yuliu.bench.texts import articles
+from yuliu.explaining import Arrival, Explainer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from yuliu.explaining import Explanation
+
+MARKUP = ["**", "`", "```\n", "# ", "[a](b)", "<speak>", "<p>", "$x$", "[pause 1s]", "&amp;", "~~", "| a |\n", "\n"]
+"""What random texts are strewn with: marks that might be taken for markup."""
+PLANES = [(0, 0x300), (0x300, 0x2E80), (0x2E80, 0xA000), (0x4E00, 0x4F00), (0xD800, 0xE000), (0xE000, 0x110000)]
+"""Ranges of code points that random characters are drawn from, halves of surrogate pairs included."""
+RIGHT = {"tn zh": 0.98, "tn en": 0.98, "g2p zh": 0.96}
+"""Shares of cases that shall be read right; all of them in the other areas."""
+
+
+def measure_text(*, num_fuzzed: int, progress: Callable[[str], None]) -> dict[str, Any]:
+    """Cases, cost, random texts and arriving texts; takes seconds to minutes.
+
+    Args:
+        num_fuzzed: Random texts that are read.
+        progress: Called with a line for people.
+    """
+    memory_before = psutil.Process().memory_info().rss
+    began = time.process_time()
+    explainer = Explainer()
+    explainer.explain("你好，hello.")
+    start_cpu_s = time.process_time() - began
+    memory_mb = (psutil.Process().memory_info().rss - memory_before) / 2**20
+    progress("front ends are loaded")
+    cases = rate(explainer, written_cases())
+    progress("cases are checked")
+    costs = cost(explainer)
+    progress("cost is measured")
+    return {
+        "cases": cases,
+        "start_cpu_s": start_cpu_s,
+        "memory_mb": memory_mb,
+        "cost": costs,
+        "fuzz": fuzz(explainer, num_fuzzed),
+        "arriving": [follow(explainer, line) for line in stream_lines()],
+    }
+
+
+def cost(explainer: Explainer) -> dict[str, dict[str, float]]:
+    """CPU milliseconds for a sentence of each article, warm, everything from markup to phonemes."""
+    out = {}
+    for name, text in articles().items():
+        explainer.explain(text)
+        began = time.process_time()
+        num_segments = sum(len(explainer.explain(line).segments) for line in text.splitlines())
+        took_ms = 1e3 * (time.process_time() - began)
+        out[name] = {"segments": num_segments, "ms_per_segment": took_ms / num_segments}
+    return out
+
+
+def fuzz(explainer: Explainer, num_texts: int) -> dict[str, Any]:
+    """Read random texts over all planes; anything raised is let through, anything lost is counted."""
+    draw = random.Random(0)  # noqa: S311 - the same texts at each run
+    lost, num_chars, began = 0, 0, time.process_time()
+    for _ in range(num_texts):
+        text = random_text(draw)
+        num_chars += len(text)
+        lost += not tiles(explainer.explain(text))
+    took_s = time.process_time() - began
+    return {"texts": num_texts, "chars": num_chars, "lost": lost, "us_per_char": 1e6 * took_s / max(1, num_chars)}
+
+
+def random_text(draw: random.Random) -> str:
+    """Up to 40 pieces: characters of any plane, digits, and marks that might be taken for markup."""
+    pieces = []
+    for _ in range(draw.randint(0, 40)):
+        kind = draw.random()
+        if kind < 0.2:
+            pieces.append(draw.choice(MARKUP))
+        elif kind < 0.4:
+            pieces.append(draw.choice("0123456789.,:/-+%$ "))
+        else:
+            low, high = draw.choice(PLANES)
+            pieces.append(chr(draw.randrange(low, high)))
+    return "".join(pieces)
+
+
+def tiles(explanation: Explanation) -> bool:
+    """Whether each character of the text is in a segment or skipped by the reader."""
+    covered = [False] * len(explanation.text)
+    places = [segment.source for segment in explanation.segments] + [skip.source for skip in explanation.reader.skipped]
+    for place in places:
+        covered[place.start : place.end] = [True] * (place.end - place.start)
+    return all(covered)
+
+
+def stream_lines() -> list[dict[str, Any]]:
+    """Texts as a language model writes them, with the time between deltas."""
+    lines = (files(__package__) / "llm_stream.jsonl").read_text("utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def follow(explainer: Explainer, line: dict[str, Any]) -> dict[str, Any]:
+    """When the first segment of an arriving text could be spoken, and how far behind its end that was."""
+    arrivals, at_ms = [], 0
+    for delta in line["deltas"]:
+        if delta.startswith("@@PAUSE"):
+            at_ms += int(delta.split()[1].rstrip("@"))
+        else:
+            arrivals.append(Arrival(delta, at_ms / 1e3))
+            at_ms += line["gap_ms"]
+    segments = explainer.follow(arrivals).segments
+    first = segments[0]
+    assert first.emitted is not None  # noqa: S101 - a text that is followed has the moments
+    return {
+        "id": line["id"],
+        "segments": len(segments),
+        "first": first.text,
+        "chars_behind": first.emitted.char - first.source.end,
+        "by": first.emitted.by,
+    }
+
+
+def page(report: dict[str, Any]) -> str:
+    """The report as Markdown."""
+    rows = [
+        [area, str(e["cases"]), f"{e['right'] / e['cases']:.1%}", f"{RIGHT.get(area, 1.0):.0%}", " / ".join(e["wrong"])]
+        for area, e in report["cases"].items()
+    ]
+    costs = [[name, str(c["segments"]), f"{c['ms_per_segment']:.2f}"] for name, c in report["cost"].items()]
+    arriving = [[a["id"], str(a["segments"]), str(a["chars_behind"]), a["by"]] for a in report["arriving"]]
+    parts = [
+        "# Reading text\n",
+        table(["area", "cases", "right", "wanted", "wrong"], rows),
+        f"Front ends: {report['start_cpu_s']:.2f} s of CPU to start, {report['memory_mb']:.0f} MB.\n",
+        table(["text", "segments", "CPU ms per segment"], costs),
+        "Random texts: {texts}, {chars} characters, {lost} with a character lost, "
+        "{us_per_char:.0f} us of CPU per character.\n".format(**report["fuzz"]),
+        table(["arriving text", "segments", "first one, characters behind its end", "made certain by"], arriving),
+    ]
+    if report.get("heard"):
+        parts += ["## Heard\n", heard_page(report["heard"])]
+    return "\n".join(parts)
+
+
+def heard_page(heard: dict[str, Any]) -> str:
+    """Error rates by language, and the sentences that were misheard most."""
+    rows = [[lang, str(h["sentences"]), h["rate_name"], f"{h['rate']:.1%}"] for lang, h in heard.items()]
+    worst = [
+        [lang, f"{w['rate']:.0%}", w["text"], w["heard"]] for lang, h in heard.items() for w in _worst(h["verdicts"])
+    ]
+    return table(["language", "sentences", "rate", "errors"], rows) + "\n" + table(
+        ["language", "errors", "text", "heard"], worst
+    )  # fmt: skip
+
+
+def _worst(verdicts: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(verdicts, key=lambda verdict: -float(verdict["rate"]))[:10]

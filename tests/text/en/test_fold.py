@@ -1,0 +1,24 @@
+"""Unicode to plain characters, with the way back."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from yuliu.text.en.fold import fold
+
+
+@pytest.mark.slow
+def test_every_character_there_is_can_be_folded() -> None:
+    """Each code point, halves of surrogate pairs included, folds to something that points back at it."""
+    for code in range(sys.maxunicode + 1):
+        folded = fold(f"a{chr(code)}b")
+        assert len(folded.text) == len(folded.starts) == len(folded.ends)
+        assert (folded.starts[0], folded.ends[-1]) == (0, 3)
+
+
+@pytest.mark.parametrize("letter", ["\u0958", "\ufb1d", "\u0f43"])
+def test_letters_that_are_never_composed_stay_themselves(letter: str) -> None:
+    """Their normal form has two characters; they are folded as the one they are."""
+    assert fold(letter).text
