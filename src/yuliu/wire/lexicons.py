@@ -168,7 +168,7 @@ def _parse_json(body: bytes) -> tuple[Entry, ...]:
     except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
         raise InvalidRequest("the request body is not valid JSON in UTF-8") from None
     if isinstance(value, dict):
-        value = value["entries"] if "entries" in value else [value]
+        value = value.get("entries", [value])
     if not isinstance(value, list):
         raise InvalidRequest("'entries' must be a list of entries", param="entries")
     if len(value) > MAX_ENTRIES:

@@ -227,6 +227,8 @@ def _longest(written: _Written, at: int, name: str, table: Table, *, longer_than
     for size in table.lengths.get(written.folded[at], ()):
         if size <= longer_than:
             return None
+        if at + size > len(written.folded):
+            continue
         for entry in table.entries.get(written.folded[at : at + size], ()):
             if written.holds(entry, at, at + size):
                 return Hit(Span(at, at + size), entry, name)

@@ -1,0 +1,175 @@
+"""Where entries of lexicons hold in a text."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.errors import InvalidRequest
+from yuliu.text.lexicon import Entry, Lexicon, Words
+from yuliu.types import Boundary, Hint, Segment, Span, Style
+
+
+def words(*entries: Entry) -> Words:
+    return Words((Lexicon.of("test", entries),))
+
+
+def found(text: str, *entries: Entry, **options: Any) -> list[str]:
+    return [text[hit.span.start : hit.span.end] for hit in words(*entries).hits(text, **options)]
+
+
+def segment(text: str, *hints: Hint, style: Style = Style()) -> Segment:  # noqa: B008 - a frozen value
+    return Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, hints=hints, style=style)
+
+
+@pytest.mark.parametrize(
+    ("text", "entry", "places"),
+    [
+        ("用GPT写，gpt和ＧＰＴ", Entry("GPT", "x"), ["GPT", "gpt", "ＧＰＴ"]),
+        ("GPT gpt", Entry("GPT", "x", match_case=True), ["GPT"]),
+        ("ＧＰＴ", Entry("GPT", "x", match_case=True), ["ＧＰＴ"]),
+        ("SQLite MySQL SQL2 2SQL SQL", Entry("SQL", "x"), ["SQL"]),
+        ("SQLite MySQL", Entry("SQL", "x", where="anywhere"), ["SQL", "SQL"]),
+        ("I'm I’m I.", Entry("I", "x"), ["I"]),
+        ("the dogs' and dogs", Entry("dogs", "x"), ["dogs", "dogs"]),
+        ("C++ or C", Entry("C++", "x"), ["C++"]),
+        ("AC++", Entry("C++", "x"), []),
+        ("这个行业的行业", Entry("行业", "x"), ["行业", "行业"]),
+        ("iPhone15 iPhone 15", Entry("iPhone 15", "x"), ["iPhone 15"]),
+        ("İstanbul and GPT", Entry("gpt", "x"), ["GPT"]),
+    ],
+)
+def test_case_width_and_word_edges(text: str, entry: Entry, places: list[str]) -> None:
+    """Case and width do not matter unless asked for; Latin words match whole, Chinese ones anywhere."""
+    assert found(text, entry) == places
+
+
+def test_the_longest_entry_wins() -> None:
+    """At one place the longer text is taken, and what it covers is not looked at again."""
+    assert found("重庆大学学生", Entry("重庆", "a"), Entry("重庆大学", "b"), Entry("大学", "c")) == ["重庆大学"]
+
+
+@pytest.mark.parametrize(
+    ("text", "lang", "places"),
+    [
+        ("我用GPT写文章", "zh", ["GPT"]),  # an English word in a Chinese sentence counts as both
+        ("我用GPT写文章", "en", ["GPT"]),
+        ("I use GPT daily", "en", ["GPT"]),
+        ("I use GPT daily", "zh", []),
+        ("I use GPT daily", None, ["GPT"]),
+    ],
+)
+def test_languages_limit_where_an_entry_holds(text: str, lang: Any, places: list[str]) -> None:
+    """An entry for a language holds where the sentence or the word itself is in it."""
+    assert found(text, Entry("GPT", "x", lang=lang)) == places
+
+
+def test_a_forced_language_decides() -> None:
+    """Where the language of all is settled, entries for another one do not hold."""
+    entry = Entry("GPT", "x", lang="zh")
+    assert found("I use GPT daily", entry, lang="zh") == ["GPT"]
+    assert found("我用GPT写文章", entry, lang="en") == []
+
+
+def test_later_lexicons_are_stronger_where_texts_are_as_long() -> None:
+    """The last of the lexicons wins, but a longer text wins over it."""
+    weak = Lexicon.of("weak", [Entry("重庆大学", "long"), Entry("北京", "weak")])
+    strong = Lexicon.of("strong", [Entry("重庆", "short"), Entry("北京", "strong")])
+    hits = Words((weak, strong)).hits("重庆大学在北京")
+    assert [(hit.entry.reading, hit.lexicon) for hit in hits] == [("long", "weak"), ("strong", "strong")]
+
+
+def test_a_narrower_entry_goes_before_a_wider_one() -> None:
+    """The entry for just this case, or just this language, is taken before the one for all."""
+    both = words(Entry("us", "us"), Entry("US", "U S", match_case=True), Entry("us", "美国", lang="zh"))
+    assert [hit.entry.reading for hit in both.hits("help us, US")] == ["us", "U S"]
+    assert [hit.entry.reading for hit in both.hits("去us旅游吧")] == ["美国"]
+
+
+def test_of_entries_in_conflict_the_last_stays() -> None:
+    """Same text and scope: the later entry replaces the earlier one; another case or language is no conflict."""
+    entries = [Entry("SQL", "a"), Entry("sql", "b"), Entry("SQL", "c", match_case=True), Entry("sql", "d", lang="zh")]
+    assert [entry.reading for entry in Lexicon.of("test", entries).entries] == ["b", "c", "d"]
+
+
+def test_a_segment_gets_hints_where_its_writer_gave_none() -> None:
+    """Entries become hints in order; a hint of the writer stands against an entry that touches it."""
+    own = Hint(Span(4, 6), "phonemes", "hang2 ye4", "pinyin")
+    entries = [Entry("行业", "x"), Entry("SQL", "sequel"), Entry("重庆", "chong2 qing4", "pinyin")]
+    hinted = words(*entries).apply(segment("SQL的行业在重庆", own))
+    assert hinted.hints == (
+        Hint(Span(0, 3), "spoken", "sequel"),
+        own,
+        Hint(Span(7, 9), "phonemes", "chong2 qing4", "pinyin"),
+    )
+    plain = segment("什么都没有")
+    assert words(*entries).apply(plain) is plain
+
+
+def test_the_style_of_a_segment_is_its_language() -> None:
+    """A segment that is read as English is English to the lexicon."""
+    entry = Entry("行业", "trade", lang="zh")
+    assert words(entry).apply(segment("行业", style=Style(lang="en"))).hints == ()
+
+
+TEXTS = st.text(st.sampled_from("abAB 行业重庆.1Ａ"), max_size=30)
+ENTRIES = st.builds(
+    Entry,
+    st.text(st.sampled_from("abAB行业"), min_size=1, max_size=4),
+    st.just("x"),
+    match_case=st.booleans(),
+    where=st.sampled_from([None, "word", "anywhere"]),
+)
+
+
+@given(text=TEXTS, entries=st.lists(ENTRIES, max_size=8))
+def test_hits_are_what_trying_every_entry_at_every_place_finds(text: str, entries: list[Entry]) -> None:
+    """The look-up equals the slow way: left to right, the longest entry that holds at each place."""
+    slow: list[Span] = []
+    at = 0
+    while at < len(text):
+        size = max((len(entry.text) for entry in entries if holds(entry, text, at)), default=0)
+        slow += [Span(at, at + size)] if size else []
+        at += size or 1
+    assert [hit.span for hit in words(*entries).hits(text)] == slow
+
+
+def holds(entry: Entry, text: str, at: int) -> bool:
+    """Whether an entry stands at a place, by a regular expression of its own."""
+    letter = "[A-Za-z0-9]"
+    pattern = re.escape(entry.text)
+    if entry.where == "word" or (entry.where is None and (entry.text[0].isascii() or entry.text[-1].isascii())):
+        pattern = f"(?:(?<!{letter})|(?!{letter})){pattern}(?:(?!{letter})|(?<!{letter}))"
+    plain = text.replace("Ａ", "A")
+    return bool(re.compile(pattern, 0 if entry.match_case else re.IGNORECASE).match(plain, at))
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"text": ""}, "text"),
+        ({"text": " a"}, "text"),
+        ({"text": "a" * 65}, "text"),
+        ({"text": "a\tb"}, "text"),
+        ({"text": "\ud800"}, "text"),
+        ({"text": 5}, "text"),
+        ({"reading": ""}, "reading"),
+        ({"reading": "a\u2028b"}, "reading"),
+        ({"reading": "x" * 201}, "reading"),
+        ({"alphabet": "sampa"}, "alphabet"),
+        ({"lang": "fr"}, "lang"),
+        ({"where": "here"}, "where"),
+        ({"stage": "between"}, "stage"),
+        ({"stage": "after", "alphabet": "ipa"}, "stage"),
+        ({"lang": ["zh"]}, "lang"),
+    ],
+)
+def test_entries_that_could_not_work_are_refused(fields: dict[str, Any], param: str) -> None:
+    """The field at fault is named."""
+    with pytest.raises(InvalidRequest) as refused:
+        Entry(**{"text": "a", "reading": "b"} | fields)
+    assert refused.value.param == param
