@@ -120,14 +120,15 @@ def follow(explainer: Explainer, line: dict[str, Any]) -> dict[str, Any]:
             arrivals.append(Arrival(delta, at_ms / 1e3))
             at_ms += line["gap_ms"]
     segments = explainer.follow(arrivals).segments
-    first = segments[0]
-    assert first.emitted is not None  # noqa: S101 - a text that is followed has the moments
+    heard = next((segment for segment in segments if segment.spoken), None)
+    if heard is None or heard.emitted is None:
+        return {"id": line["id"], "segments": len(segments), "first": "", "chars_behind": 0, "by": "nothing to say"}
     return {
         "id": line["id"],
         "segments": len(segments),
-        "first": first.text,
-        "chars_behind": first.emitted.char - first.source.end,
-        "by": first.emitted.by,
+        "first": heard.text,
+        "chars_behind": heard.emitted.char - heard.source.end,
+        "by": heard.emitted.by,
     }
 
 

@@ -222,7 +222,7 @@ def test_little_is_held_whatever_is_never_closed(text: str, options: ReaderOptio
         ("a<br>b<!-- never -->c <b>d</b> H<sub>2</sub>O", "a|bc d H2O"),
         ("x < y and y > z, a <b and c", "x < y and y > z, a <b and c"),
         ("<a href=\"https://a.b\" class='x'>here</a>", "here"),
-        ("<https://a.b/c> <me@a.b> <mailto:me@a.b>", "a.b me@a.b me@a.b"),
+        ("<https://a.b/c> <me@a.b> <mailto:me@a.b>", "a.b/c me@a.b me@a.b"),
         ("<p>one</p><td>x</td><td>y</td>", "|one|x,y,"),
         ("<!-- not closed", "<!-- not closed"),
         ("Hello :) 好的:-D ok ^_^ a: b) http :/", "Hello  好的 ok  a: b) http "),
@@ -289,14 +289,18 @@ def test_stage_directions_are_skipped_and_emphasis_is_not(text: str, expected: s
     ("text", "short"),
     [
         ("See https://docs.example.com/a_b?c=1#d.", "See docs.example.com."),
-        ("(http://www.a.org:8080/x(y)z), www.b.cn！", "(a.org), b.cn！"),
-        ("请看https://a.com/x，谢谢", "请看a.com，谢谢"),
-        ("**https://a.b** user@a.b ftp://f.g/h", "a.b user@a.b f.g"),
+        ("(http://www.a.org:8080/x(y)z), www.b.cn！", "(www.a.org), www.b.cn！"),
+        ("请看https://a.com/x，谢谢", "请看a.com/x，谢谢"),
+        (
+            "https://a.com/docs/v2/ https://a.com/a/b/c https://a.com/2024 https://a.com/",
+            "a.com/docs/v2/ a.com a.com a.com/",
+        ),
+        ("**https://a.b** user@a.b ftp://f.g/h", "a.b user@a.b f.g/h"),
         ("how who ftp w www https: shttps://a.b", "how who ftp w www https: shttps://a.b"),
     ],
 )
 def test_addresses_have_a_short_and_a_full_reading(text: str, short: str) -> None:
-    """The short one is the host; mail addresses stay; the punctuation of the sentence around them stays."""
+    """The short one is the host and a short path; mail addresses and the punctuation around stay."""
     assert clean(text) == short
     assert clean(text, ReaderOptions(urls="full")) == text.replace("**", "")
 
@@ -339,7 +343,7 @@ def test_a_stall_in_a_code_block_does_not_make_it_read() -> None:
 @pytest.mark.parametrize(
     ("text", "rules"),
     [
-        ("**a** [b](c) https://d.e/f", {"markdown": "****[", "url": "](c)https:///f"}),
+        ("**a** [b](c) https://d.e/f?g", {"markdown": "****[", "url": "](c)https:///f?g"}),
         ("`a` &#0; <b>x</b><!--c-->", {"markdown": "``", "html_tag": "<b></b>", "html_comment": "<!--c-->"}),
         ("*sighs* 👍 :)", {"stage_direction": "*sighs*", "emoji": "👍", "emoticon": ":)"}),
         ("a[^1][pause 1s]", {"footnote": "[^1]", "pause_tag": "[pause 1s]"}),

@@ -33,7 +33,7 @@ class ReaderOptions:
     """LaTeX between ``$``, ``$$``, ``\\(`` and ``\\[``; long formulas are announced where short ones are spoken."""
     emoji: Literal["skip", "name"] = "skip"
     urls: Literal["short", "full"] = "short"
-    """``short`` says the host alone."""
+    """``short`` says the host and a path of at most two short names; ``full`` all of it."""
     stage_directions: Literal["skip", "speak"] = "skip"
     """``*sighs*`` and the like: one to four words between asterisks, the first a known verb of the stage."""
     ssml: Literal["auto", "on", "off"] = "auto"

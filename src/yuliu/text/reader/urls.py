@@ -1,4 +1,4 @@
-"""Web addresses: the host alone is said, or all of it. Mail addresses stay as they are."""
+"""Web addresses: the host and a path that can be said in a breath, or all of it. Mail addresses stay as they are."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ _URL_BEGUN = re.compile(
     rf"h(?:t(?:t(?:p(?:s?|s?:|s?:/)?)?)?)?|f(?:t(?:p(?::|:/)?)?)?|w{{1,3}}|{_SCHEME}{_CHARS}{{0,2000}}", re.IGNORECASE
 )
 _PARTS = re.compile(
-    r"(?P<scheme>(?:[A-Za-z]{3,5}://)?(?:[^/?#@]{1,200}@)?(?:www\.)?)(?P<host>[^/?#:@]{1,255})", re.IGNORECASE
+    r"(?P<scheme>(?:[A-Za-z]{3,5}://)?(?:[^/?#@]{1,200}@)?)(?P<host>[^/?#:@]{1,255})(?P<path>(?:/[A-Za-z][A-Za-z0-9_-]{0,11}){0,2}/?$)?",
+    re.IGNORECASE,
 )
+"""A path that is said has at most two short names, and no query behind it."""
 _TRAILING = ".,;:!?'_~"
 
 
@@ -34,7 +36,7 @@ def say_url(cursor: Cursor, address: str) -> Progress:
     if found is None or cursor.options.urls == "full":
         return cursor.say(len(address))
     cursor.skip(len(found["scheme"]), "url")
-    cursor.say(len(found["host"]))
+    cursor.say(len(found["host"]) + len(found["path"] or ""))
     return cursor.skip(len(address) - found.end(), "url")
 
 
