@@ -350,6 +350,7 @@ def _part(segment: Segment, found: LangSpan, *, source: Span, is_last: bool) -> 
             if start <= hint.span.start < end
         ),
         style=segment.style,
+        respelling=segment.respelling,
         pause_s=segment.pause_s if is_last else None,
         marks=tuple(
             mark

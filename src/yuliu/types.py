@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -76,6 +78,14 @@ class Hint:
     detail: str = ""
 
 
+class Respelling(Protocol):
+    """Words of spoken forms that are to be said otherwise."""
+
+    def respell(self, spoken: str, lang: Lang) -> Sequence[tuple[Span, str]]:
+        """Places in a spoken form in one language and the words to be said there, in order and without overlap."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A named place in the text, set by its writer to learn when it is reached."""
@@ -108,6 +118,8 @@ class Segment:
     """The pause after it that the writer asked for, seconds; None takes the boundary's."""
     marks: tuple[Mark, ...] = ()
     """Named places in it, in order."""
+    respelling: Respelling | None = None
+    """What of its spoken form is to be said otherwise."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from yuliu.types import Hint, Samples
+    from yuliu.types import Hint, Respelling, Samples
 
 pytestmark = pytest.mark.voices
 
@@ -39,7 +39,7 @@ SYLLABLES = {
 class ToyFrontEnd:
     """Knows a few characters; marks words of two and pauses at commas. A latin letter is skipped."""
 
-    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
         units = [
             Unit(Span(at, at + 1), char, SYLLABLES[char], "#3" if text[at + 1 : at + 2] == "，" else f"#{at % 2}")
             for at, char in enumerate(text)

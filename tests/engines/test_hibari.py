@@ -25,7 +25,7 @@ from yuliu.types import Boundary, Segment, Skipped, Span, SpeakOptions
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from yuliu.types import Hint, Samples
+    from yuliu.types import Hint, Respelling, Samples
 
 pytestmark = pytest.mark.voices
 
@@ -47,7 +47,7 @@ class Words:
         self.g2p = G2P()
         self.known: dict[str, str] = {"日本": "日本"}
 
-    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
         units = [
             Unit(Span(*word.span(1)), word[1], tuple(self.phonemes(word[1])), word[2])
             for word in re.finditer(r"([^\W_]+(?:'\w+)?)([\W_]*)", text)

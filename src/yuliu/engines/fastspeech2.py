@@ -109,7 +109,7 @@ class FastSpeech2Engine:
 
     def plan(self, segment: Segment, options: PlanOptions) -> FastSpeech2Utterance:
         """Phones, mel spectrogram and timings of a segment; see :meth:`yuliu.engines.api.Engine.plan`."""
-        reading = self._front_end.read(segment.text, segment.hints)
+        reading = self._front_end.read(segment.text, segment.hints, segment.respelling)
         units = [unit for unit in reading.units if self._acoustic.knows(unit.phonemes)]
         skipped = skipped_of(segment, reading, units)
         if not units:

@@ -101,7 +101,7 @@ class HibariEngine:
 
     def plan(self, segment: Segment, options: PlanOptions) -> HibariUtterance:
         """Phonemes, timings and the first sound of a segment; see :meth:`yuliu.engines.api.Engine.plan`."""
-        reading = self._front_end.read(segment.text, segment.hints)
+        reading = self._front_end.read(segment.text, segment.hints, segment.respelling)
         script = [Line(unit, self._known(unit.phonemes), self._known(unit.after)) for unit in reading.units]
         lines = [line for line in script if line.symbols]
         skipped = skipped_of(segment, reading, [line.unit for line in lines])

@@ -172,8 +172,7 @@ class _Run:
     def _explained(self, segment: Segment) -> ExplainedSegment:
         if self._lang is not None:
             segment = replace(segment, style=replace(segment.style, lang=self._lang))
-        hits = self._words.hits_in(segment)
-        return explain_segment(self._words.apply(segment), self._front_ends, languages=self._languages, hits=hits)
+        return explain_segment(segment, self._front_ends, languages=self._languages, words=self._words)
 
 
 def _oov(home: Path | None) -> Callable[[str], str | None] | None:

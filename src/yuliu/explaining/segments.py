@@ -17,7 +17,7 @@ from yuliu.types import Span
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from yuliu.text.lexicon import Hit
+    from yuliu.text.lexicon import Hit, Words
     from yuliu.text.reading import FrontEnd, Unit
     from yuliu.types import Lang, Segment
 
@@ -74,19 +74,21 @@ class _Part:
 
 
 def explain_segment(
-    segment: Segment, front_ends: FrontEnds, *, languages: Sequence[Lang], hits: Sequence[Hit]
+    segment: Segment, front_ends: FrontEnds, *, languages: Sequence[Lang], words: Words
 ) -> ExplainedSegment:
     """How a segment will be spoken.
 
     Args:
-        segment: With the hints of its writer and of lexicons.
+        segment: With the hints of its writer.
         front_ends: By language.
         languages: What may be spoken, preferred first.
-        hits: Where entries of lexicons hold in it.
+        words: What its words are looked up in.
     """
+    hits = words.hits_in(segment)
+    segment = words.apply(segment)
     spans = _lang_spans(segment, languages)
     parts = [
-        _Part(part, found.name, front_ends[part.lang].read(part.text, part.hints) if part.lang else _NOT_READ)
+        _Part(part, found.name, _reading(part, front_ends))
         for part, found in zip(split_segment(segment, languages), spans, strict=True)
     ]
     return ExplainedSegment(
@@ -98,9 +100,18 @@ def explain_segment(
         pinyin=tuple(each for part in parts for each in part.pinyin()),
         phonemes=tuple(each for part in parts for each in part.phonemes()),
         skipped=tuple(each for part in parts for each in part.skipped()),
-        lexicon=tuple(_told(segment, hit) for hit in hits),
+        lexicon=(
+            *(_told(hit, source_of(segment, hit.span)) for hit in hits),
+            *(each for part in parts for each in _spoken_hits(part, front_ends, words)),
+        ),
         refused=tuple(each for part in parts for each in part.refused()),
     )
+
+
+def _reading(part: Segment, front_ends: FrontEnds) -> Reading:
+    if part.lang is None:
+        return _NOT_READ
+    return front_ends[part.lang].read(part.text, part.hints, part.respelling)
 
 
 def _lang_spans(segment: Segment, languages: Sequence[Lang]) -> list[LangSpan]:
@@ -121,6 +132,30 @@ def _syllables(unit: Unit, pinyin: str, source: Span) -> Iterator[tuple[int, str
         yield source.start, unit.text, pinyin
 
 
-def _told(segment: Segment, hit: Hit) -> LexiconHit:
+def _told(hit: Hit, source: Span) -> LexiconHit:
     entry = hit.entry
-    return LexiconHit(source_of(segment, hit.span), entry.text, entry.reading, entry.alphabet, hit.lexicon)
+    return LexiconHit(source, entry.text, entry.reading, entry.alphabet, hit.lexicon)
+
+
+def _spoken_hits(part: _Part, front_ends: FrontEnds, words: Words) -> Iterator[LexiconHit]:
+    """Entries that hold in the spoken form, at the places of what it was made from."""
+    segment = part.segment
+    if segment.respelling is None or segment.lang is None:
+        return
+    before = front_ends[segment.lang].read(segment.text, segment.hints)
+    for hit in words.spoken_hits(before.spoken, segment.lang):
+        yield _told(hit, part.place(_written(before, hit.span)))
+
+
+def _written(reading: Reading, spoken: Span) -> Span:
+    """The place in the text that a place in the spoken form was made from."""
+    offset = 0
+    touched: list[Span] = []
+    for piece in reading.pieces:
+        start, end = max(spoken.start - offset, 0), min(spoken.end - offset, len(piece.spoken))
+        if start < end:
+            is_plain = len(piece.spoken) == piece.source.end - piece.source.start
+            at = piece.source.start
+            touched.append(Span(at + start, at + end) if is_plain else piece.source)
+        offset += len(piece.spoken)
+    return Span(touched[0].start, touched[-1].end)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from yuliu.types import Hint, Skipped, Span
+    from yuliu.types import Hint, Respelling, Skipped, Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +78,13 @@ class Reading:
 class FrontEnd(Protocol):
     """Reads text of one language. Pure after construction, and safe to share between threads."""
 
-    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
         """Normalise ``text`` (one segment, any characters) and give its pronunciation. Never raises on any text.
 
         Args:
             text: What to read.
             hints: How places in it are to be read, in order and without overlap. Each becomes one piece; what stands
                 beside it is read with it in view.
+            respelling: What of the spoken form is to be said otherwise; hinted places stay.
         """
         ...

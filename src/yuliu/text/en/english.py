@@ -13,12 +13,13 @@ from yuliu.text.en.hints import given_parts
 from yuliu.text.en.pronounce import Pronouncer, Spoken
 from yuliu.text.en.spoken_form import Part, spoken_parts
 from yuliu.text.reading import Piece, Reading, Unit
+from yuliu.text.respelling import respelled
 from yuliu.types import Skipped, Span
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from yuliu.types import Hint
+    from yuliu.types import Hint, Respelling
 
 
 class English:
@@ -35,7 +36,7 @@ class English:
         self._pronouncer = Pronouncer(oov)
         self._alphabet = voice_alphabet()
 
-    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
         """The spoken form of ``text`` and its words with phonemes, one symbol of misaki's alphabet per item.
 
         The phonemes and ``after`` of all units, joined, are what the voice is given. A mark before the first word
@@ -44,6 +45,9 @@ class English:
         folded = fold(text)
         given, refused = given_parts(folded, hints, length=len(text), alphabet=self._alphabet) if hints else ([], [])
         parts = spoken_parts(folded.text, given)
+        if respelling is not None and (changes := respelling.respell("".join(part.spoken for part in parts), "en")):
+            settled = {(part.start, part.end) for part in given}
+            parts = respelled(parts, changes, is_settled=lambda part: (part.start, part.end) in settled)
         tokens = self._pronouncer.tokens(parts)
         spoken = self._pronouncer.pronounce(tokens) if tokens else []
         units = tuple(self._units(spoken, folded))

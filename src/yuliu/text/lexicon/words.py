@@ -178,8 +178,12 @@ class Words:
         return list(_search(text, [(each.name, each.before) for each in self.lexicons], lang))
 
     def spoken_hits(self, spoken: str, lang: Lang) -> list[Hit]:
-        """Entries that hold in a spoken form in one language."""
+        """Entries that hold in a spoken form in one language, in order and without overlap."""
         return list(_search(spoken, [(each.name, each.after) for each in self.lexicons], lang))
+
+    def respell(self, spoken: str, lang: Lang) -> list[tuple[Span, str]]:
+        """Places in a spoken form in one language and what entries want said there."""
+        return [(hit.span, hit.entry.reading) for hit in self.spoken_hits(spoken, lang)]
 
     def hits_in(self, segment: Segment) -> list[Hit]:
         """Entries that hold in a segment: not where its writer has given a hint."""
@@ -187,11 +191,13 @@ class Words:
         return [hit for hit in hits if _is_free(hit.span, segment.hints)]
 
     def apply(self, segment: Segment) -> Segment:
-        """The segment with a hint for each entry that holds in it."""
+        """The segment with a hint for each entry that holds in it, and with those that may hold in its spoken form."""
         own = [hit.entry.hint(hit.span) for hit in self.hits_in(segment)]
-        if not own:
+        respelling = self if any(each.after.first for each in self.lexicons) else None
+        if not own and respelling is None:
             return segment
-        return replace(segment, hints=tuple(sorted([*segment.hints, *own], key=lambda hint: hint.span)))
+        hints = sorted([*segment.hints, *own], key=lambda hint: hint.span)
+        return replace(segment, hints=tuple(hints), respelling=respelling)
 
 
 def _is_free(span: Span, hints: Sequence[Hint]) -> bool:

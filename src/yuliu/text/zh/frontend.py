@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yuliu.text.reading import Piece, Reading, Unit
+from yuliu.text.respelling import respelled
 from yuliu.text.zh import letters, lexicon
 from yuliu.text.zh.hints import given_readings
 from yuliu.text.zh.normalise import Rewrite, scan
@@ -18,7 +19,7 @@ from yuliu.types import Skipped, Span
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from yuliu.types import Hint
+    from yuliu.types import Hint, Respelling
 
 _MAX_CLAUSE = 120
 """Longer runs of characters are read in parts of this length, so that no library meets a long one."""
@@ -50,12 +51,13 @@ class Mandarin:
     def __init__(self) -> None:
         self._lexicon = lexicon.load()
 
-    def read(self, text: str, hints: Sequence[Hint] = ()) -> Reading:
+    def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
         """Normalise ``text`` and give its syllables.
 
         Args:
             text: One segment; any characters are survived, at a cost that grows with its length.
             hints: How places in it are to be read; phonemes in pinyin.
+            respelling: What of the spoken form is to be said otherwise.
 
         Returns:
             Pieces that tile ``text``; one unit per syllable (or per syllable of a letter's name), phones of the
@@ -64,9 +66,16 @@ class Mandarin:
         """
         given, refused = given_readings(text, hints) if hints else ([], [])
         rewrites = scan(text, given)
+        if respelling is not None and (changes := respelling.respell(_joined(rewrites), "zh")):
+            settled = {(each.start, each.end) for each in given}
+            rewrites = respelled(rewrites, changes, is_settled=lambda each: (each.start, each.end) in settled)
         pieces = tuple(Piece(Span(each.start, each.end), each.spoken) for each in rewrites)
         units, skipped = _Voicing(self._lexicon, _spoken(rewrites, self._lexicon)).run()
         return Reading(pieces, units, skipped, tuple(refused))
+
+
+def _joined(rewrites: Sequence[Rewrite]) -> str:
+    return "".join(each.spoken for each in rewrites)
 
 
 def _spoken(rewrites: list[Rewrite], words: lexicon.Lexicon) -> _Spoken:
