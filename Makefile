@@ -27,6 +27,7 @@ check: setup-dev ## format, lint, types, layers, lock
 
 bench: setup-dev voices ## measure this machine; writes bench/results/ and docs/performance.md
 	$(BIN)/yuliu bench --out bench/results/latest.json --table docs/performance.md $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/yuliu bench text --out bench/results/text.json --table docs/performance-text.md $(if $(PEERS),--peers $(PEERS))
 
 docs: setup-dev voices ## run every example of the documentation
 	$(BIN)/python -m pytest tests/docs

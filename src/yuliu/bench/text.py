@@ -96,8 +96,8 @@ def random_text(draw: random.Random) -> str:
 
 
 def tiles(explanation: Explanation) -> bool:
-    """Whether each character of the text is in a segment or skipped by the reader."""
-    covered = [False] * len(explanation.text)
+    """Whether each character of the text, white space aside, is in a segment or skipped by the reader."""
+    covered = [char.isspace() for char in explanation.text]
     places = [segment.source for segment in explanation.segments] + [skip.source for skip in explanation.reader.skipped]
     for place in places:
         covered[place.start : place.end] = [True] * (place.end - place.start)
