@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from typing import TYPE_CHECKING
@@ -176,3 +177,28 @@ def test_doctor_finds_what_is_missing(
     assert findings["voice heart"]["state"] == "note"
     assert run(["doctor"], None) == 1
     assert "        -> yuliu voices pull yuliu\n" in capsys.readouterr().out
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are started with all three there")
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"])
+def test_closed_standard_streams_do_not_matter_where_they_are_not_used(closed: str, tmp_path: Path) -> None:
+    """Daemons and cron jobs close them: files are written as ever, and nothing else is written into them."""
+    usual, sound = tmp_path / "usual.wav", tmp_path / "sound.wav"
+    say = shlex.join([sys.executable, str(PROGRAM), "say", "Hello.", "-o"])
+    subprocess.run(["sh", "-c", f"{say} {usual}"], check=True)
+    subprocess.run(["sh", "-c", f"exec {say} {sound} {closed}"], check=True)
+    assert sound.read_bytes() == usual.read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="programs are started with all three there")
+@pytest.mark.parametrize(
+    ("arguments", "closed", "told"),
+    [("-o out.wav", "0<&-", b"standard input is closed"), ("Hello. -o -", "1>&-", b"standard output is closed")],
+)
+def test_closed_standard_streams_are_told_where_they_are_needed(
+    arguments: str, closed: str, told: bytes, tmp_path: Path
+) -> None:
+    """Whoever asks for what is not there learns that it is not there."""
+    say = shlex.join([sys.executable, str(PROGRAM), "say"])
+    finished = subprocess.run(["sh", "-c", f"exec {say} {arguments} {closed}"], cwd=tmp_path, capture_output=True)
+    assert (finished.returncode, told in finished.stderr) == (2, True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from yuliu.cli.descriptors import open_closed_descriptors
 from yuliu.cli.report import report
 from yuliu.cli.terminal import colours_wanted
 
@@ -85,6 +86,7 @@ def run(args: Sequence[str] | None, obj: Wiring | None) -> int:
     """Run the command line and return its exit code."""
     from yuliu.cli.wiring import Wiring
 
+    open_closed_descriptors()
     given = list(sys.argv[1:] if args is None else args)
     colour = None if colours_wanted(os.environ, sys.stdout) else False
     try:

@@ -141,6 +141,8 @@ def _check(request: Request) -> None:
     """Find what can be found before voices are loaded."""
     if request.file is not None and request.text:
         raise click.UsageError("take either TEXT or --file, not both")
+    if request.from_stdin and sys.stdin is None:
+        raise click.UsageError("there is nothing to speak: standard input is closed; give TEXT or --file")
     if request.output is None and request.sound_format is not None:
         raise click.UsageError("--format says what to write: it needs -o FILE, or -o - for standard output")
     if request.output is None:
@@ -148,6 +150,8 @@ def _check(request: Request) -> None:
 
         default_device_name()
     elif request.output == "-":
+        if sys.stdout is None:
+            raise click.UsageError("standard output is closed; write a file with -o out.wav")
         if is_terminal(sys.stdout):
             raise click.UsageError("sound is not for terminals: pipe it to a program, or write a file with -o out.wav")
     else:
