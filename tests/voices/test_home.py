@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from yuliu.errors import VoiceNotReady
 from yuliu.voices.home import default_home, exclusive
 
 HOME = Path.home()
@@ -32,6 +33,19 @@ HOME = Path.home()
 def test_default_home(environ: dict[str, str], platform: str, home: Path) -> None:
     """$YULIU_HOME wins; else it is the platform's folder for application data."""
     assert default_home(environ, platform=platform) == home
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the paths are POSIX ones")
+@pytest.mark.parametrize("environ", [{}, {"YULIU_HOME": "~/voices"}, {"YULIU_HOME": "~nobody-of-that-name/voices"}])
+@pytest.mark.parametrize("platform", ["linux", "darwin"])
+def test_without_a_home_folder_the_user_is_told_to_name_one(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], platform: str
+) -> None:
+    """In a container that runs under a number nobody has there is no home: the error says what to set."""
+    monkeypatch.delenv("HOME", raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    with pytest.raises(VoiceNotReady, match="set YULIU_HOME"):
+        default_home(environ, platform=platform)
 
 
 def test_exclusive_lets_one_in_at_a_time(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
+from yuliu.errors import VoiceNotReady
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
@@ -25,7 +27,17 @@ def default_home(environ: Mapping[str, str], *, platform: str = sys.platform) ->
     Args:
         environ: The environment, as ``os.environ``.
         platform: As ``sys.platform``.
+
+    Raises:
+        VoiceNotReady: The user has no home folder, as in containers that run under a number, or ~NAME is nobody's.
     """
+    try:
+        return _home(environ, platform)
+    except RuntimeError as error:  # what pathlib raises
+        raise VoiceNotReady("there is no such home folder; set YULIU_HOME to a folder for the voices") from error
+
+
+def _home(environ: Mapping[str, str], platform: str) -> Path:
     if environ.get("YULIU_HOME"):
         return Path(environ["YULIU_HOME"]).expanduser().absolute()
     if platform == "win32":
