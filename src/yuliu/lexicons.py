@@ -6,6 +6,7 @@ version. What a person has changed with an editor is seen by size and time of th
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import tempfile
@@ -24,6 +25,8 @@ from yuliu.voices.home import default_home, exclusive
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
+
+_log = logging.getLogger(__name__)
 
 GLOBAL = "default"
 """The lexicon that holds for every stream; it need not be there."""
@@ -72,6 +75,7 @@ class LexiconStore:
         self.folder: Path = (home if home is not None else default_home(os.environ)) / "lexicons"
         """Where the files are."""
         self._read: dict[str, _Read] = {}
+        self._damaged: dict[str, tuple[int, int, int]] = {}  # what has been told
         self._versions: dict[str, int] = {}  # highest seen, so that none comes twice while this program runs
         self._lock = threading.RLock()
 
@@ -96,16 +100,18 @@ class LexiconStore:
     def words(self, names: Sequence[str] = (), entries: Sequence[Entry] = ()) -> Words:
         """What a stream looks its words up in: the global lexicon, named ones, entries of its own; the last wins.
 
+        A file that has been damaged since it was read is told in the log, and holds as it was before.
+
         Raises:
             UnknownLexicon: There is none of that name.
-            InvalidRequest: There are too many names or entries.
+            InvalidRequest: There are too many names or entries, or a file has been damaged from the start.
         """
         if len(names) > MAX_NAMED:
             raise InvalidRequest(f"at most {MAX_NAMED} lexicons may be named", param="lexicon")
         own = request_words(entries)
-        found = [self.get(name).lexicon for name in dict.fromkeys(names) if name != GLOBAL]
+        found = [self._usable(name) for name in dict.fromkeys(names) if name != GLOBAL]
         if self._stamp(GLOBAL) != _ABSENT:
-            found.insert(0, self.get(GLOBAL).lexicon)
+            found.insert(0, self._usable(GLOBAL))
         return Words((*found, *own.lexicons))
 
     def put(self, name: str, entries: Iterable[Entry], *, if_version: int | None = None) -> StoredLexicon:
@@ -159,6 +165,21 @@ class LexiconStore:
             _match(self.get(name).version, if_version)
             self._path(name).unlink()
             self._read.pop(name, None)
+
+    def _usable(self, name: str) -> Lexicon:
+        """A lexicon, as it was before if its file has been damaged since: a slip in an editor silences nobody."""
+        try:
+            return self.get(name).lexicon
+        except UnknownLexicon:
+            raise
+        except InvalidRequest as error:
+            read = self._read.get(name)
+            if read is None:
+                raise
+            if self._damaged.get(name) != (stamp := self._stamp(name)):
+                self._damaged[name] = stamp
+                _log.warning("lexicon_damaged name=%s message=%s", name, error.message)
+            return read.stored.lexicon
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):

@@ -1,0 +1,151 @@
+"""Lexicons as bodies and headers of HTTP, and as fields of a speech request."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.errors import InvalidRequest
+from yuliu.text.lexicon import Entry
+from yuliu.wire import lexicons
+from yuliu.wire.openai import SpeechLimits, parse_speech
+
+ENTRIES = (Entry("SQL", "sequel"), Entry("行业", "hang2 ye4", "pinyin", lang="zh", match_case=True))
+
+
+@pytest.mark.parametrize("form", ["json", "tsv", "pls"])
+def test_a_lexicon_survives_every_form(form: lexicons.Form) -> None:
+    """What is told can be sent back."""
+    body = lexicons.lexicon_body("games", 3, ENTRIES, form)
+    assert lexicons.parse_lexicon(body, form) == ENTRIES
+    assert lexicons.form_of_body(lexicons.MEDIA_TYPES[form]) == form
+    assert lexicons.form_of_answer(lexicons.MEDIA_TYPES[form]) == form
+
+
+def test_json_tells_name_version_and_what_is_not_default() -> None:
+    """Entries are short where they are plain."""
+    assert json.loads(lexicons.lexicon_body("games", 3, ENTRIES, "json")) == {
+        "name": "games",
+        "version": 3,
+        "entries": [
+            {"text": "SQL", "reading": "sequel"},
+            {"text": "行业", "reading": "hang2 ye4", "alphabet": "pinyin", "lang": "zh", "match_case": True},
+        ],
+    }
+
+
+@pytest.mark.parametrize("body", ['[{"text": "a", "reading": "b"}]', '{"text": "a", "reading": "b"}'])
+def test_json_may_be_a_list_or_one_entry(body: str) -> None:
+    """Whatever is handy to send."""
+    assert lexicons.parse_lexicon(body.encode(), "json") == (Entry("a", "b"),)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        (b"{", "not valid JSON"),
+        (b"\xff", "not valid JSON"),
+        (b"5", "must be a list"),
+        (b'{"entries": 5}', "must be a list"),
+        (b'["a"]', r"'entries\[0\]' must be an object"),
+        (b'[{"text": "a", "reading": "b", "x": 1}]', "unknown fields; known are text"),
+        (b'[{"text": "a", "reading": "b", "match_case": "no"}]', "true or false"),
+        (b'[{"text": "a", "reading": "b"}, {"text": "", "reading": "b"}]', r"entries\[1\]': 'text'"),
+        (b'[{"text": "\\ud800", "reading": "b"}]', "half of a surrogate pair"),
+        (b"[" * 100_000, "not valid JSON"),
+    ],
+)
+def test_wrong_json_is_explained(body: bytes, says: str) -> None:
+    """Which entry, which field."""
+    with pytest.raises(InvalidRequest, match=says):
+        lexicons.parse_lexicon(body, "json")
+
+
+@pytest.mark.parametrize("content_type", [None, "", "text/plain", "application/x-www-form-urlencoded"])
+def test_what_a_web_page_may_send_unasked_is_refused(content_type: str | None) -> None:
+    """The three forms are named."""
+    with pytest.raises(InvalidRequest, match="application/pls"):
+        lexicons.form_of_body(content_type)
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        (None, "json"),
+        ("*/*", "json"),
+        ("text/html, application/pls+xml;q=0.9", "pls"),
+        ("TEXT/Tab-Separated-Values", "tsv"),
+    ],
+)
+def test_the_answer_has_the_form_that_is_accepted(accept: str | None, form: str) -> None:
+    """JSON where nothing known is asked for."""
+    assert lexicons.form_of_answer(accept) == form
+
+
+@pytest.mark.parametrize(("value", "version"), [(None, None), ("*", None), ('"3"', 3), ("3", 3), ('W/"12"', 12)])
+def test_if_match_is_a_version(value: str | None, version: int | None) -> None:
+    """With or without quotes."""
+    assert lexicons.parse_if_match(value) == version
+
+
+@pytest.mark.parametrize("value", ["", "x", '"1", "2"', '"-1"', '"' + "9" * 30 + '"'])
+def test_other_if_match_headers_are_refused(value: str) -> None:
+    """Rather than ignored, which would overwrite."""
+    with pytest.raises(InvalidRequest):
+        lexicons.parse_if_match(value)
+
+
+def speech(**fields: Any) -> Any:
+    body = json.dumps({"input": "x"} | fields).encode()
+    return parse_speech(body, "application/json", SpeechLimits())
+
+
+def test_a_speech_request_names_lexicons_and_brings_entries() -> None:
+    """A name or several; entries as objects, or simply texts and readings."""
+    assert speech().lexicon == speech(lexicon=None).lexicon == speech(lexicon="").lexicon == ()
+    assert speech(lexicon="games").lexicon == ("games",)
+    assert speech(lexicon=["a", "b"]).lexicon == ("a", "b")
+    assert speech(lexicon_entries={"SQL": "sequel"}).lexicon_entries == (ENTRIES[0],)
+    assert speech(lexicon_entries=[lexicons.entry_values(entry) for entry in ENTRIES]).lexicon_entries == ENTRIES
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"lexicon": 5}, "lexicon"),
+        ({"lexicon": [5]}, "lexicon"),
+        ({"lexicon_entries": "a"}, "lexicon_entries"),
+        ({"lexicon_entries": [{"text": "a"}]}, "lexicon_entries[0]"),
+        ({"lexicon_entries": {"a": 5}}, "lexicon_entries[0]"),
+    ],
+)
+def test_wrong_fields_of_a_speech_request_are_named(fields: dict[str, Any], param: str) -> None:
+    """As every other field is."""
+    with pytest.raises(InvalidRequest) as refused:
+        speech(**fields)
+    assert refused.value.param == param
+
+
+def test_the_request_does_not_show_its_entries() -> None:
+    """They are the user's text."""
+    assert "sequel" not in repr(speech(lexicon_entries={"SQL": "sequel"}))
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(max_size=3),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["text", "reading", "x"]), inner),
+        max_leaves=6,
+    )
+)
+def test_any_json_is_taken_or_refused(value: Any) -> None:
+    """Nothing but a refusal is raised."""
+    for parse in (lexicons.parse_names, lexicons.parse_entries):
+        try:
+            parse(value)
+        except InvalidRequest as error:
+            assert error.param
