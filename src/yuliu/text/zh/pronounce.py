@@ -154,6 +154,12 @@ _SURNAME_READINGS = (
 SURNAMES = {each[0]: each[1:] for each in _SURNAME_READINGS.split()}
 """Characters that are read otherwise as surnames."""
 
+_TITLED = re.compile(
+    rf"(?:^|(?<=[姓请找问是和跟与给向对叫让]))[{''.join(sorted(SURNAMES.keys() - set('那过车干都占员应种折秘宿')))}]"
+    r"(?=先生|女士|小姐|老师|教授|医生|经理|主任|师傅|同学|局长|校长|总监|总$|某)"
+)
+"""A surname before a title; characters that more often are something else there are left out."""
+
 _NOT_AFTER_ADVERB = re.compile(
     r"[的上下里内外中面区方位铁图理形势球震板址点毯带段处域质道级皮基主产盘心标狱沟窖瓜洞]|$"
 )
@@ -161,6 +167,8 @@ _NOT_AFTER_ADVERB = re.compile(
 
 def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon: Lexicon) -> None:
     """地 after an adverbial (高兴地笑) is neutral; as a noun it stays di4. Surnames are read as such in names."""
+    for titled in _TITLED.finditer(text):
+        tones[titled.start()] = SURNAMES[titled[0]]
     at = 0
     for index, word in enumerate(words):
         end = at + len(word.text)

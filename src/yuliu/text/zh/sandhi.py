@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _NUMERALS = frozenset("零〇一二三四五六七八九十百千万亿点幺两")
 _DIGITS = frozenset("零〇一二三四五六七八九幺")
 _ORDINAL_BEFORE = re.compile(r"(?:第|星期|礼拜|周|初|统|唯|专|单|之|逐|其|归|月)$")
-_ORDINAL_AFTER = re.compile(r"月(?!亮|球)|号|楼|层楼|年级|班|季度|中学|等奖|级|期工程|环|审|区|单元|栋|线城|诺千金")
+_ORDINAL_AFTER = re.compile(
+    r"月(?!亮|球)|号|楼|层楼|年级|班|季度|中学|等奖|级|期工程|环|审|区|单元|栋|线城|诺千金|不二|无二"
+)
 _NUMERALS_BEFORE = _NUMERALS - {"两"}
 
 

@@ -166,6 +166,11 @@ def _number_of(match: re.Match[str]) -> str:
 
 _LABEL = r"[A-Za-z0-9](?:[A-Za-z0-9\-]{0,61}[A-Za-z0-9])?"
 _TLD = r"(?i:com|cn|net|org|edu|gov|io|ai|co|me|tv|cc|top|info|dev|app|xyz|hk|tw|jp|uk|us|de|fr)(?![A-Za-z0-9])"
+_ENDING = (
+    r"(?i:csv|txt|pdf|docx?|xlsx?|pptx?|zip|rar|tar|gz|mp[34]|wav|flac|mkv|avi|jpe?g|png|gif|json|xml|html?|md|py|js|exe|log)"
+    r"(?![A-Za-z0-9])"
+)
+"""How names of files end."""
 _HOST = rf"(?:{_LABEL}\.){{1,6}}{_TLD}"
 _PATH = r"(?::\d{2,5})?(?:/[A-Za-z0-9\-._~%/?=&#+]{0,200})?(?<![.?])"
 
@@ -225,6 +230,8 @@ RULES: tuple[Rule, ...] = (
     rule(DIGIT, r"\d{3,4}(?=[pPiI](?![A-Za-z]))", lambda match: spell_digits(match[0])),
     rule(DIGIT, r"\d{1,2}·\d{1,2}(?!\d)", lambda match: spell_digits(match[0].replace("·", ""))),
     rule(".", r"(?<=[A-Za-z])\.(?=\d)|(?<=[A-Za-z]{2})\.(?=[A-Za-z]{2,4}(?![A-Za-z.]))", "点"),
+    rule(".", rf"(?<=\d)\.(?={_ENDING})", "点"),
+    rule("_", r"(?<=[A-Za-z\d])_(?=[A-Za-z\d])", "下划线"),
     rule(DIGIT, r"(?<![A-Za-z\d])\d{1,3}(?:-\d{1,4}){2,5}(?![\d\-])|\d{1,2}-\d{3,4}(?=室|号|房)", _address),
 )
 """In the order in which they are tried."""

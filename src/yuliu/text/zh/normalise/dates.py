@@ -15,6 +15,9 @@ _SPAN_OF_YEARS = re.compile(r"(?:有|近|约|历经|距今|超过|长达|了|达
 _COUNTED = re.compile(r"\s?(?:[元个人米块万千亿美欧次件名克公斤平度瓦伏转字户家吨℃%]|[a-zA-Z])")
 _SCORE_BEFORE = re.compile(r"(?:比分|比数|以|比分为|比分是|比|成|平)[:\s]?$")
 SCORE_AFTER = re.compile(r"(?:战?胜|获胜|取胜|击败|战平|领先|落后|险胜|大胜|惜败|不敌|负于|逆转|输|赢|的?比分|的?比例)")
+_LASTING_BEFORE = re.compile(
+    r"(?:用时|耗时|历时|时长|全长|片长|为时|配速|成绩|倒计时|还剩|剩余|长度?)(?:约|为|是|[:\s]){0,2}$"
+)
 _RATIO_BEFORE = re.compile(r"(?:比例尺?|配比|比值|比率|按|比|为比)(?:是|为|约)?[:\s]?$")
 
 
@@ -70,6 +73,8 @@ def _generation(match: re.Match[str]) -> str | None:
 
 def _two_digit_year(match: re.Match[str]) -> str | None:
     digits = match[0]
+    if before(match, 1) in ("'", "’", "‘"):
+        return spell_digits(digits)
     if digits[0] not in "06789" or after(match, 2) in (
         "年代",
         "年级",
@@ -115,6 +120,22 @@ def _time(match: re.Match[str]) -> str | None:
     return _clock(match["h"], match["m"], match["s"], match["half"])
 
 
+def _lasting(match: re.Match[str]) -> str | None:
+    """用时2:03:59 lasts so long; of two numbers the first are minutes."""
+    if not _LASTING_BEFORE.search(before(match, 7)):
+        return None
+    hours, minutes, seconds = match["h"], match["m"], match["s"]
+    if seconds is None:
+        hours, minutes, seconds = "", hours, minutes
+    words = f"{_hour(hours)}小时" if hours.strip("0") else ""
+    words += f"{_sixtieths(minutes, inside=bool(words))}分" if words or minutes.strip("0") else ""
+    return words + (f"{_sixtieths(seconds, inside=bool(words))}秒" if seconds != "00" or not words else "")
+
+
+def _sixtieths(number: str, *, inside: bool) -> str:
+    return ("零" if inside and number[0] == "0" and len(number) == 2 and number != "00" else "") + _whole(number)
+
+
 def _half_day(match: re.Match[str]) -> str | None:
     if not 1 <= int(match["h"]) <= 12:
         return None
@@ -142,6 +163,7 @@ RULES: tuple[Rule, ...] = (
     rule(DIGIT, r"\d{3}(?=年)", _ancient_year),
     rule(DIGIT, r"\d{2}(?=年)", _two_digit_year),
     rule(DIGIT, r"0[1-9](?=[月日号时]|点)", lambda match: _whole(match[0])),
+    rule(DIGIT, r"(?P<h>\d{1,3}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?![\d:])", _lasting),
     rule(DIGIT, rf"(?P<h>\d{{1,2}}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d))?(?!\d|:){_HALF}?", _time),
     rule(DIGIT, rf"(?P<h>\d{{1,2}}){_HALF}", _half_day),
     rule(DIGIT, r"\d{1,6}(?:\.\d{1,4})?(?:\s?:\s?\d{1,6}(?:\.\d{1,4})?){1,5}(?![\d:])", _ratio),

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from yuliu.text.zh.normalise.dates import SCORE_AFTER
-from yuliu.text.zh.normalise.rule import DIGIT, NUMBER, Rule, after, before, in_equation, rule
+from yuliu.text.zh.normalise.rule import DIGIT, NUMBER, TO, Rule, after, before, in_equation, rule
 from yuliu.text.zh.normalise.units import DEGREES, PER, PER_UNIT, UNIT, UNITS, alternatives
 from yuliu.text.zh.numbers import cardinal, count, decimal, spell_digits, takes_liang
 
@@ -174,6 +174,13 @@ def _minutes(match: re.Match[str]) -> str:
     return f"{count(match['a'], '分钟')}分{cardinal(match['s'])}秒"
 
 
+def _thousands(match: re.Match[str]) -> str:
+    """8k-12k: a range of numbers that carry a letter; w is 万."""
+    first, last, letter = match["a"], match["b"], match["letter"]
+    name = "万" if letter in "wW" else letter
+    return f"{count(first, name)}{name}到{count(last, name)}{name}"
+
+
 def _discount(match: re.Match[str]) -> str:
     return spell_digits(match[0])
 
@@ -238,6 +245,7 @@ RULES: tuple[Rule, ...] = (
         rf"(?<![\dA-Za-z])(?P<a>-?{NUMBER})\s?(?P<ua>{UNIT})?\s?[-~]\s?(?P<b>-?{NUMBER})\s?(?P<ub>{UNIT})",
         _measures,
     ),
+    rule(DIGIT, rf"(?<![A-Za-z]){_PLACE}[kKwW]?{TO}(?P<b>{NUMBER})(?P<letter>[kKwW])(?![A-Za-z\d])", _thousands),
     rule(DIGIT, rf"(?<![A-Za-z]){_PLACE}[wW](?![A-Za-z\d])", _ten_thousands),
     rule(DIGIT, rf"(?:(?<![A-Za-z])|(?<=\d[hms]))(?P<a>{NUMBER})\s?(?P<unit>{UNIT})", _measure),
     rule("-", rf"(?<![A-Za-z\d])(?P<a>-{NUMBER})\s?(?P<unit>{UNIT})", _measure),
