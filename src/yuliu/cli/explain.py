@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -81,10 +82,11 @@ def command(_: Any, /, **options: Any) -> None:  # noqa: ANN401 - collected into
 
         explainer = Explainer()
     if request.file:
-        for line in _lines(request.file):
-            _print_line(explainer.explain(line, lang=request.lang, options=_stream_options(request)).to_json())
+        with _opened(request.file) as file:
+            _explain_lines(explainer, request, file)
     elif request.deltas:
-        _explain_deltas(explainer, request, request.deltas)
+        with _opened(request.deltas) as file:
+            _explain_deltas(explainer, request, file)
     else:
         found = explainer.explain(" ".join(request.text), lang=request.lang, options=_stream_options(request))
         _show(found.to_json() if request.as_json else _table(found))
@@ -97,26 +99,37 @@ def _stream_options(request: Request) -> StreamOptions:
     return StreamOptions(reader=ReaderOptions(urls=request.urls), lexicon=request.lexicon, stall_s=request.stall_s)
 
 
-def _lines(path: str) -> Iterator[str]:
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    if path == "-":
+        yield sys.stdin.buffer
+        return
+    with open(path, "rb") as file:
+        yield file
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
     """The lines of a file, whatever is in them: what is not UTF-8 becomes U+FFFD."""
-    with _opened(path) as file:
-        for line in file:
-            yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
+    for line in file:
+        yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
 
 
-def _opened(path: str) -> BinaryIO:
-    return sys.stdin.buffer if path == "-" else open(path, "rb")
+def _explain_lines(explainer: Explainer, request: Request, file: BinaryIO) -> None:
+    options = _stream_options(request)
+    for line in _lines(file):
+        _print_line(explainer.explain(line, lang=request.lang, options=options).to_json())
 
 
-def _explain_deltas(explainer: Explainer, request: Request, path: str) -> None:
+def _explain_deltas(explainer: Explainer, request: Request, file: BinaryIO) -> None:
     from yuliu.cli.deltas import arrivals_of
     from yuliu.explaining.values import dumped
 
-    for number, line in enumerate(_lines(path), start=1):
+    options = _stream_options(request)
+    for number, line in enumerate(_lines(file), start=1):
         if not line.strip():
             continue
         name, arrivals = arrivals_of(line, number)
-        found = explainer.follow(arrivals, lang=request.lang, options=_stream_options(request))
+        found = explainer.follow(arrivals, lang=request.lang, options=options)
         if request.as_json:
             _print_line(dumped({"id": name} | found.to_values()))
         else:

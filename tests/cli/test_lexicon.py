@@ -1,0 +1,97 @@
+"""``yuliu lexicon``: adding, listing, importing, exporting, checking, removing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from yuliu.cli import lexicon
+from yuliu.cli.app import run
+from yuliu.lexicons import GLOBAL, LexiconStore
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LexiconStore:
+    monkeypatch.setenv("YULIU_HOME", str(tmp_path))
+    return LexiconStore()
+
+
+def out(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:
+    """What is printed, on either side."""
+    assert run(["lexicon", *args], None) == code
+    printed = capsys.readouterr()
+    return printed.out if code == 0 else printed.out + printed.err
+
+
+def test_the_name_of_the_global_lexicon_is_the_same_everywhere() -> None:
+    """It stands twice, so that help is shown without loading anything."""
+    assert lexicon.GLOBAL == GLOBAL
+
+
+def test_an_entry_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each change tells what there is now."""
+    assert "there are no lexicons" in out(capsys, "list")
+    assert out(capsys, "add", "SQL", "sequel") == "default: 1 entry, version 1\n"
+    assert out(capsys, "add", "行业", "hang2 ye4", "--options", "pinyin zh") == "default: 2 entries, version 2\n"
+    assert out(capsys, "list") == "default: 2 entries, version 2\n"
+    assert out(capsys, "list", "default") == "text\treading\toptions\nSQL\tsequel\n行业\thang2 ye4\tpinyin zh\n"
+    assert out(capsys, "remove", "sql") == "default: 1 entry, version 3\n"
+    assert "no entry for that text" in out(capsys, "remove", "sql", code=1)
+    assert out(capsys, "remove", "--all") == "default: removed\n"
+    assert "there is no lexicon" in out(capsys, "remove", "--all", code=2)
+
+
+def test_json_is_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
+    """The list, and one lexicon."""
+    out(capsys, "add", "SQL", "sequel", "--to", "games")
+    assert json.loads(out(capsys, "list", "--json")) == [{"name": "games", "version": 1, "entries": 1}]
+    assert json.loads(out(capsys, "list", "games", "--json")) == [{"text": "SQL", "reading": "sequel"}]
+
+
+@pytest.mark.parametrize("file_format", ["tsv", "pls"])
+def test_what_is_exported_can_be_imported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, store: LexiconStore, file_format: str
+) -> None:
+    """As a table and as PLS, by the name of the file; --replace forgets what was there."""
+    out(capsys, "add", "SQL", "sequel")
+    out(capsys, "add", "GPT", "吉皮提", "--options", "zh case")
+    path = tmp_path / f"words.{file_format}"
+    path.write_text(out(capsys, "export", "--format", file_format), encoding="utf-8")
+    out(capsys, "add", "old", "gone", "--to", "games")
+    assert out(capsys, "import", str(path), "--to", "games") == "games: 3 entries, version 2\n"
+    assert out(capsys, "import", str(path), "--to", "games", "--replace") == "games: 2 entries, version 3\n"
+    assert store.get("games").entries == store.get("default").entries
+
+
+def test_a_file_is_checked_line_by_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Wrong lines and phonemes fail; conflicts are told only. Importing such a file changes nothing."""
+    path = tmp_path / "words.tsv"
+    path.write_text("a\tb\nA\tc\nx\tzz\tpinyin\nno tab\n", encoding="utf-8")
+    told = out(capsys, "check", str(path), code=1).splitlines()
+    assert [line.partition(":")[0] for line in told] == ["line 2", "line 3", "line 4"]
+    assert "line 3" in out(capsys, "import", str(path), code=2)
+    assert "there are no lexicons" in out(capsys, "list")
+    path.write_text("a\tb\nA\tc\n", encoding="utf-8")
+    assert out(capsys, "check", str(path)).splitlines()[-1] == "2 entries: every line can be used"
+
+
+@pytest.mark.parametrize(
+    ("args", "says", "code"),
+    [
+        (["add", "a", "zz", "--options", "pinyin"], "no pinyin syllable", 1),
+        (["add", "a", "b", "--options", "foo"], "no such option", 2),
+        (["add", "a", "b", "--to", "../x"], "names of lexicons", 2),
+        (["remove"], "either TEXT or --all", 2),
+        (["remove", "a", "--all"], "either TEXT or --all", 2),
+        (["export"], "there is no lexicon", 2),
+        (["list", "nothing"], "there is no lexicon", 2),
+    ],
+)
+def test_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], says: str, code: int) -> None:
+    """What is wrong, in one line."""
+    assert says in out(capsys, *args, code=code)
