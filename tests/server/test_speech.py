@@ -291,3 +291,40 @@ def test_too_many_streams_are_refused() -> None:
         running.gate.open()
         read_answer(first)
         assert running.speech(input="hello").status_code == 200
+
+
+def test_a_long_text_is_read_as_it_is_spoken(running: Running) -> None:
+    """A text of many pieces sounds as if read at once, whatever else is asked for meanwhile."""
+    text = "\n".join(f"{number} times, or “{number}.5” times (看，第{number}次)。" for number in range(200))
+    whole = to_s16le(running.speaker.speak(text).samples)
+    assert running.speech(input=text, response_format="pcm").content == whole
+
+
+def test_a_long_text_does_not_pile_up(caplog: pytest.LogCaptureFixture) -> None:
+    """While one is not spoken on, only a few sentences of it are read; a client that leaves then is no fault."""
+    with running_server() as running:
+        running.gate.close()
+        with running.connect() as raw:
+            running.send_speech(raw, input="One more sentence of many. " * 700)
+            running.wait_until(lambda: running.speaker.num_streams == 1)
+            for _ in range(200):  # turns of the loop in which all of it could be read
+                running.client.get("/health")
+            assert 0 < running.speaker._scheduler.num_jobs < 60
+        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.gate.open()
+        assert running.speech(input="hi").status_code == 200
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []
+
+
+def test_clients_that_leave_while_their_text_is_read_are_no_fault(
+    running: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Wherever in the reading of a long text its client leaves, the request ends without a word of errors."""
+    for num_turns in range(25):
+        with running.connect() as raw:
+            running.send_speech(raw, input="12345 " * 3_000)
+            for _ in range(num_turns % 5):
+                running.client.get("/health")
+        running.wait_until(lambda: running.speaker.num_streams == 0)
+    assert running.speech(input="hi").status_code == 200
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []

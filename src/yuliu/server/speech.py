@@ -7,13 +7,14 @@ wrong later cuts the body off without its last chunk, so that no client takes a 
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+import math
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.errors import NothingToSpeak, Overloaded, SynthesisFailed, YuliuError
+from yuliu.errors import Closed, NothingToSpeak, Overloaded, SynthesisFailed, YuliuError
 from yuliu.server.account import Account
 from yuliu.server.answers import header, problem_answer, request_id
 from yuliu.session import StreamOptions
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from yuliu.session import Stream
     from yuliu.types import Chunk
     from yuliu.wire.openai import SpeechRequest
+
+
+PIECE_NUM_CHARS = 512
+"""So much text is read at a time: about 5 ms of work, in which no other connection is served."""
 
 
 class Speech:
@@ -71,6 +76,7 @@ class Speech:
                 speak=SpeakOptions(speed=request.speed),
                 lexicon=request.lexicon,
                 lexicon_entries=request.lexicon_entries,
+                stall_s=math.inf,  # all of the text is there: no sentence is cut because its turn comes late
             )
             with self._slot():
                 words = await asyncio.to_thread(speaker.words, options)
@@ -154,8 +160,12 @@ async def _speak(stream: Stream, request: SpeechRequest, receive: Receive, body:
 
 
 async def _push(stream: Stream, text: str) -> None:
-    await stream.push(text)
-    await stream.end()
+    """Push all of the text, a piece at a time, letting others have their turn between: reading a text takes time."""
+    with suppress(Closed):  # the client left, which this task may learn before it is cancelled
+        for at in range(0, len(text), PIECE_NUM_CHARS):
+            await stream.push(text[at : at + PIECE_NUM_CHARS])
+            await asyncio.sleep(0)
+        await stream.end()
 
 
 async def _cancel_when_gone(receive: Receive, stream: Stream) -> None:
