@@ -154,6 +154,23 @@ async def test_only_loopback_names_are_answered(host: str, status: int) -> None:
         assert answer.json()["error"]["code"] == "misdirected_request"
 
 
+@pytest.mark.parametrize(
+    ("allowed", "host"),
+    [
+        ("Box.Example", "box.example"),
+        ("box.example", "BOX.example:8000"),
+        ("box.example:443", "box.example"),
+        ("10.0.0.1:8000", "10.0.0.1:8000"),
+        ("FE80::1", "[fe80::1]:8000"),
+        ("[fe80::1]:8000", "[FE80::1]"),
+    ],
+)
+async def test_names_are_allowed_however_they_are_written(allowed: str, host: str) -> None:
+    """Names have no case, and a port beside one does not matter."""
+    assert (await get_health(host, hosts={allowed})).status_code == 200
+    assert (await get_health(f"x{host}", hosts={allowed})).status_code == 421
+
+
 async def test_names_can_be_allowed() -> None:
     """A proxy's name may be allowed, or all names."""
     assert (await get_health("yuliu.example:80", hosts={"yuliu.example"})).status_code == 200

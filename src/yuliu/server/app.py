@@ -70,7 +70,7 @@ def create_app(
 
     app = Starlette(
         routes=routes,
-        middleware=[] if hosts is None else [Middleware(HostCheck, hosts=frozenset(hosts))],
+        middleware=[] if hosts is None else [Middleware(HostCheck, hosts=hosts)],
         exception_handlers={HTTPException: _refuse_path, YuliuError: _refuse, Exception: _refuse_unexpected},
         lifespan=lifespan,
     )
@@ -85,9 +85,9 @@ class HostCheck:
     browser's same-origin rule; but it cannot make the browser send another Host header than that name.
     """
 
-    def __init__(self, app: ASGIApp, hosts: frozenset[str]) -> None:
+    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
         self._app = app
-        self._hosts = hosts
+        self._hosts = frozenset(map(_allowed_name, hosts))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer 421."""
@@ -160,6 +160,12 @@ def _host_name(value: bytes | None) -> str:
     if text.startswith("["):
         return text[1:].partition("]")[0]
     return text.partition(":")[0]
+
+
+def _allowed_name(given: str) -> str:
+    """A name as :func:`_host_name` would give it: names have no case, and people copy them with a port."""
+    is_bare_ipv6 = given.count(":") > 1 and not given.startswith("[")
+    return given.lower() if is_bare_ipv6 else _host_name(given.encode())
 
 
 def _is_loopback(host: str) -> bool:
