@@ -20,14 +20,14 @@ from yuliu.server.limits import Limits
 from yuliu.speaker import Speaker
 from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
 from yuliu.text.zh.phones import phones as zh_phones
-from yuliu.types import Coverage, Skipped, Timing
+from yuliu.types import Coverage, Mark, Skipped, Timing
 from yuliu.voices.toml import parse_manifest
 from yuliu.wire import openai, problems
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 VALUES = (
-    *(yuliu.Audio, yuliu.Chunk, yuliu.Finished, yuliu.Failed, yuliu.Cancelled, Coverage, Timing, Skipped),
-    *(yuliu.StreamOptions, yuliu.SpeakOptions, yuliu.SegmenterOptions),
+    *(yuliu.Audio, yuliu.Chunk, yuliu.Finished, yuliu.Failed, yuliu.Cancelled, Coverage, Timing, Mark, Skipped),
+    *(yuliu.StreamOptions, yuliu.SpeakOptions, yuliu.ReaderOptions, yuliu.SegmenterOptions),
 )
 
 
