@@ -154,11 +154,13 @@ _SURNAME_READINGS = (
 SURNAMES = {each[0]: each[1:] for each in _SURNAME_READINGS.split()}
 """Characters that are read otherwise as surnames."""
 
+_MORE_OFTEN_WORDS = frozenset("那过车干都占员应种折秘宿盖")
+"""Surnames with which a phrase begins more often (盖房) than what the segmenter takes for a name."""
 _TITLED = re.compile(
-    rf"(?:^|(?<=[姓请找问是和跟与给向对叫让]))[{''.join(sorted(SURNAMES.keys() - set('那过车干都占员应种折秘宿')))}]"
+    rf"(?:^|(?<=[姓请找问是和跟与给向对叫让]))[{''.join(sorted(SURNAMES.keys() - _MORE_OFTEN_WORDS | {'盖'}))}]"
     r"(?=先生|女士|小姐|老师|教授|医生|经理|主任|师傅|同学|局长|校长|总监|总$|某)"
 )
-"""A surname before a title; characters that more often are something else there are left out."""
+"""A surname before a title."""
 
 _NOT_AFTER_ADVERB = re.compile(
     r"[的上下里内外中面区方位铁图理形势球震板址点毯带段处域质道级皮基主产盘心标狱沟窖瓜洞]|$"
@@ -175,7 +177,8 @@ def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon
         adverb = len(word.text) > 2 and word.text[-1] == "地" and word.text[-2] == word.text[-3]
         if adverb or (word.text == "地" and index and _is_manner(words[index - 1], text, at)):
             tones[end - 1] = "de5"
-        if word.tag == "nr" and 1 < len(word.text) < 5 and word.text not in lexicon.phrases.readings:
+        named = word.tag == "nr" and 1 < len(word.text) < 5 and word.text not in lexicon.phrases.readings
+        if named and word.text[0] not in _MORE_OFTEN_WORDS:
             tones[at] = SURNAMES.get(word.text[0], tones[at])
         at = end
 
