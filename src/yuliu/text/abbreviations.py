@@ -24,9 +24,23 @@ INNER = _words("e.g i.e eg ie vs v cf viz approx al resp incl esp excl est aka a
 CLOSING = _words(
     "etc inc ltd co corp bros llc plc jr sr esq st ave blvd rd ln hwy sq mt ft dept univ assn assoc bldg "
     "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
-    "ph.d tel ext avg hr hrs lb lbs oz yr yrs min max sec secs cm mm km kg"
+    "ph.d tel ext avg min max"
 )
 """May end a sentence: it takes the next word to know ("Acme Inc. President" and "Acme Inc. She left.")."""
+
+UNITS = _words("hr hrs lb lbs oz yr yrs min mins sec secs cm mm km kg ml mi ft in mph")
+"""Behind a number: the full stop ends a sentence unless a small letter or a digit follows ("5 ft. 2 in.")."""
+
+LETTERED = _words(
+    "a an plan option choice answer vitamin hepatitis class grade group team type row gate section exhibit appendix "
+    "figure part building block terminal channel letter schedule"
+)
+"""Stand before a letter that is a name of its own: the full stop after "plan B" ends a sentence."""
+
+MONTHS = _words(
+    "january february march april may june july august september october november december "
+    "jan feb mar apr jun jul aug sep sept oct nov dec"
+)
 
 STARTERS = _words(
     "a an the this that these those there here he she it i we you they his her its my our your their who what when "

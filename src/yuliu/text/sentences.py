@@ -36,6 +36,7 @@ _MAX_WORD = 48
 _NEWLINES = frozenset("\n\v\f\u0085\u2028\u2029")
 _BEFORE_MARKER = frozenset(":：;；")
 _ROMAN = frozenset("ivx")
+_ROMAN_CAPITALS = frozenset("IVX")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +62,13 @@ class BreakFinder:
         self._last = ""
         self._quote_open = dict.fromkeys("\"'*`", False)
         self._line_length = 0
-        self._num_listed = 0  # number of the last list marker
+        self._num_listed = 0  # number of the last list marker, 1 for "A"
         self._start_sentence()
 
     def _start_sentence(self) -> None:
         self._word = ""
         self._before_word = ""
+        self._previous = ""  # the word before, in small letters
         self._is_first = True  # no word but the one being read
         self._is_lower: bool | None = None
         self._ink_end = 0  # after the last character that is not white space; 0 if none
@@ -113,8 +115,8 @@ class BreakFinder:
             return None
         self._run = None
         if not isinstance(verdict, Boundary):
-            if run.is_list_marker and run.word.isdecimal():
-                self._num_listed = int(run.word)
+            if run.is_list_marker:
+                self._num_listed = _number_listed(run.word)
             return None
         if verdict is not Boundary.CLAUSE:
             self._start_sentence()
@@ -195,6 +197,7 @@ class BreakFinder:
             end=end,
             before=self._last_ink,
             word=self._word,
+            previous=self._previous,
             is_marker=self._may_be_marker(),
             is_lower=bool(self._is_lower),
             line_length=self._line_length,
@@ -207,7 +210,9 @@ class BreakFinder:
         if word.isdecimal() and len(word) <= 3:
             return self._is_first or self._before_word in _BEFORE_MARKER or int(word) == self._num_listed + 1 > 1
         is_letter = len(word) == 1 and is_latin(word)
-        return self._is_first and bool(word) and (is_letter or set(word) <= _ROMAN)
+        if not self._is_first:
+            return is_letter and _number_listed(word) == self._num_listed + 1 > 1
+        return is_letter or (bool(word) and set(word) <= _ROMAN) or (bool(word) and set(word) <= _ROMAN_CAPITALS)
 
     def _track_quotes(self, char: str) -> None:
         if char not in self._quote_open or (char == "*" and self._last == "*"):
@@ -218,7 +223,7 @@ class BreakFinder:
 
     def _track_word(self, char: str) -> None:
         if is_wide(char):
-            self._word = ""
+            self._word = self._previous = ""
             self._is_first = False
         elif char in OPENERS or char in '"*_—' or (not self._word and not char.isalnum()):
             self._end_word()
@@ -230,8 +235,16 @@ class BreakFinder:
 
     def _end_word(self) -> None:
         if self._word:
+            self._previous = self._word.lower()
             self._word = ""
             self._is_first = False
+
+
+def _number_listed(word: str) -> int:
+    """The place in its list that a marker names: ``3`` and ``C`` are 3; 0 for Roman numerals."""
+    if word.isdecimal():
+        return int(word)
+    return ord(word.lower()) - ord("a") + 1 if len(word) == 1 else 0
 
 
 def _break_at(run: Run, boundary: Boundary) -> Break:

@@ -66,11 +66,21 @@ _NOT_JAPANESE = frozenset(
     "们这吗呢吧么还说个为时间问谁很哪你她它咱啊呀欢见观过进远运动对开关车东长门马鸟鱼风飞习书买卖头实让认识话语课谈请谢"
     "读谁该详误调谓预领题颜额顾颗页项顺须饭馆馒饮饼钱铁银错锅键镜队阳阴际陆险难预难鸡鸭龙齐龄龟么怎从众优伤伟传净几"
     "凤击刘刚创别务劳势华单卫厂历压厅县发变叹听启员响哟唤喷团园围图圆场坏块坚坛垫复够夺奋奖妈妇娱孙宁审宽宾"
+    "爱乐亲师张杨陈吴赵钟钢锁链闻闹闪闲阅阔韩频类驾骑骂验鲁鲜鸣盐监种稳穷笔简纪纯纸级线练组细织终经结给络统继续维绿编"
+    "罗职联脑脸节苏药获萨虽虾补规视览觉订计训议讲许论设访证评诉词译试诗诚询诺贝负财责败货质贩购贵贴费贺资赏赛赢跃转轮"
+    "软轻载较辆输边达迁迟适选递逻遗邮邻酱释针钓铃销镇雾"
 )
 """Characters of simplified Chinese, and of its commonest function words, that Japanese does not write."""
 
 _NOT_WITHOUT_HIRAGANA = frozenset("我的了是在想去看有和都也就要会能到不很吃买")
 """Common Chinese words that Japanese writes only beside hiragana, if at all."""
+
+
+_PRONOUNS = re.compile(
+    r"[我你您]们?(?![々慢流等輩家国社欲執達])[\u4e00-\u9fff]"
+    r"|[他她]们?(?![人社国者方界校県府店事言意力])[\u4e00-\u9fff]"
+)
+"""A pronoun with a Chinese word right behind it; Japanese puts a particle there."""
 
 
 class LangSpan(NamedTuple):
@@ -171,15 +181,37 @@ def _decide_japanese(text: str, words: list[_Word]) -> None:
     for clause in clauses:
         kana = "".join(word.text for word in clause if word.kind == "ja")
         han = [word for word in clause if word.kind == "zh"]
-        if kana and not _shows_chinese("".join(word.text for word in han), kana):
-            for word in han:
-                word.kind = "ja"
+        if not kana or not han:
+            continue
+        chinese = _shows_chinese("".join(word.text for word in han), kana)
+        for word in _between_kana(clause) if chinese else han:
+            word.kind = "ja"
+
+
+def _between_kana(clause: list[_Word]) -> list[_Word]:
+    """Han that kana joins on both sides: 焼 in たこ焼き is Japanese in a Chinese clause too."""
+    return [
+        word
+        for left, word, right in zip(clause, clause[1:], clause[2:], strict=False)
+        if word.kind == "zh"
+        and left.kind == right.kind == "ja"
+        and left.end == word.start
+        and word.end == right.start
+        and not _shows_chinese(word.text, left.text + right.text)
+        and not _is_without_hiragana(left.text + right.text)
+    ]
 
 
 def _shows_chinese(han: str, kana: str) -> bool:
     """Whether the Han characters beside ``kana`` are plainly not Japanese."""
-    no_hiragana = kana == "の" or min(kana) > "ゟ"
-    return not (_NOT_JAPANESE.isdisjoint(han) and (not no_hiragana or _NOT_WITHOUT_HIRAGANA.isdisjoint(han)))
+    if not _NOT_JAPANESE.isdisjoint(han) or _PRONOUNS.search(han):
+        return True
+    return _is_without_hiragana(kana) and not _NOT_WITHOUT_HIRAGANA.isdisjoint(han)
+
+
+def _is_without_hiragana(kana: str) -> bool:
+    """Whether ``kana`` is what a Chinese text may hold in names: katakana, or の alone."""
+    return kana == "の" or min(kana) > "ゟ"
 
 
 def _decide_short(text: str, words: list[_Word], preferred: Lang) -> None:

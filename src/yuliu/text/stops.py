@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from yuliu.text.abbreviations import CLOCKS, CLOSING, INNER, NUMBERED, STARTERS, TITLES
+from yuliu.text.abbreviations import CLOCKS, CLOSING, INNER, LETTERED, MONTHS, NUMBERED, STARTERS, TITLES, UNITS
 from yuliu.text.scripts import is_latin, is_wide
 from yuliu.types import Boundary
 
@@ -17,6 +17,7 @@ OPENERS = frozenset("“‘「『（【《〈〔［｛〖〘«([{")
 
 _MIN_WRAPPED = 50
 """A line at least this long that goes on in lower case was wrapped by an editor, not ended by its writer."""
+_ORDINAL_ENDS = frozenset({"st", "nd", "rd", "th"})
 _MIN_WORD = 4
 """A shorter unknown word before a full stop and a small letter is taken for an abbreviation."""
 
@@ -84,6 +85,8 @@ class Run:
     """The character before the run, or ''."""
     word: str
     """The word before the run."""
+    previous: str
+    """The word before that one, in small letters; '' if none in its sentence."""
     is_marker: bool
     """Whether a full stop here would belong to a list marker: ``1.``, ``A.``."""
     is_lower: bool
@@ -100,6 +103,17 @@ class Run:
     def key(self) -> str:
         """The word as the lists of abbreviations spell it: ``9p`` and ``.m`` give ``p.m``."""
         return self.word.lower().lstrip("0123456789#-\"'(")
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether the word is a unit behind its number: ``5 km``, ``5km``."""
+        return self.key in UNITS and (self.word[0].isdecimal() or self.previous[-1:].isdecimal())
+
+    @property
+    def is_in_date(self) -> bool:
+        """Whether a year may follow a comma here: ``Oct 12th``, ``May``, any number."""
+        key = self.key
+        return self.before.isdecimal() or key in MONTHS or (key in _ORDINAL_ENDS and self.word[0].isdecimal())
 
     @property
     def is_list_marker(self) -> bool:
@@ -122,7 +136,7 @@ def judge_gap(run: Run) -> Verdict:
         return Boundary.PARAGRAPH
     if run.mark in ENDS_SENTENCE:
         return _judge_stop_gap(run)
-    if run.gap == 2 or run.before.isdecimal():
+    if run.gap == 2 or run.is_in_date:
         return Undecided.WAIT
     return Boundary.CLAUSE
 
@@ -162,8 +176,10 @@ def _judge_spaced(run: Run, char: str) -> Verdict:
 
 def _judge_dot_spaced(run: Run, char: str) -> Verdict:
     key = run.key
-    if run.is_list_marker or key in TITLES or key in INNER or (key in NUMBERED and char.isdecimal()):
+    if run.is_list_marker or key in TITLES or _is_inner(run) or (key in NUMBERED and char.isdecimal()):
         return Undecided.NO
+    if run.is_measure:
+        return Undecided.NO if char.islower() or char.isdecimal() else Boundary.SENTENCE
     if _may_close(run):
         if char.isupper():
             return Undecided.WORD
@@ -196,10 +212,10 @@ def _judge_joined(run: Run, char: str) -> Verdict:
 
 
 def _judge_dot_joined(run: Run, *, sure: bool) -> Verdict:
-    if not sure or run.is_list_marker or run.key in TITLES or run.key in INNER:
+    if not sure or run.is_list_marker or run.key in TITLES or _is_inner(run):
         return Undecided.NO
-    if "." in run.key and _may_close(run) and not run.quoted:
-        return Undecided.NO  # "U.S." as a word in a Chinese sentence
+    if run.key in CLOSING or ("." in run.key and _may_close(run)):
+        return Undecided.NO  # "U.S." or "(Acme Inc.)" as a word in a Chinese sentence
     return Boundary.SENTENCE
 
 
@@ -225,10 +241,17 @@ def _is_small(char: str) -> bool:
     return char.islower() and is_latin(char)
 
 
+def _is_inner(run: Run) -> bool:
+    """Whether the word is an abbreviation inside a sentence; in capitals it may be a time zone (``EST``)."""
+    return run.key in INNER and not (run.word.isupper() and run.key in CLOCKS)
+
+
 def _may_close(run: Run) -> bool:
     """Whether the word is an abbreviation that may also end a sentence: initials, ``U.S``, ``p.m``, ``Inc``."""
     key = run.key
     if key in CLOSING:
         return True
+    if len(key) == 1 and run.previous in LETTERED:
+        return False  # "plan B."
     is_lone_after_digits = len(key) == 1 and len(run.word) > 1  # "room 5B."
     return not is_lone_after_digits and all(len(letter) == 1 and is_latin(letter) for letter in key.split("."))
