@@ -32,7 +32,9 @@ _PLAIN = table(
     " t: ton; mg/L: milligram per liter; km/h: kilometer per hour; °C: degree Celsius; ° C: degree Celsius;"
     " °F: degree Fahrenheit; ° F: degree Fahrenheit; °K: degree Kelvin; °: degree; sq ft: square foot;"
     " sq. ft.: square foot; sq mi: square mile; sq m: square meter; sq km: square kilometer; sq in: square inch;"
-    " cu ft: cubic foot; mins.: minute; min.: minute; lbs.: pound; lb.: pound; ft.: foot; oz.: ounce; hrs.: hour;"
+    " cu ft: cubic foot; MPH: mile per hour; MPG: mile per gallon; KPH: kilometer per hour; RPM: revolution per minute;"
+    " FPS: frame per second; PSI: pound per square inch; BPM: beat per minute; KG: kilogram; KM: kilometer;"
+    " mins.: minute; min.: minute; lbs.: pound; lb.: pound; ft.: foot; oz.: ounce; hrs.: hour;"
     " hr.: hour; yrs.: year; in.: inch; sec.: second"
 )
 _IRREGULAR = table("foot: feet; inch: inches; horsepower: horsepower; lux: lux; percent: percent")

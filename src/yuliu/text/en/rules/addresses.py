@@ -96,7 +96,31 @@ def _octets(match: re.Match[str]) -> str:
     return words + (f" slash {number(match['bits'])}" if match["bits"] else "")
 
 
+def _hardware(match: re.Match[str]) -> str:
+    """The address of a network card or an IPv6 address, character by character, a pause between groups."""
+    groups = re.split(r"(::|[:-])", match.group())
+    spoken = ("colon colon" if group == "::" else _characters(group) for group in groups if group not in (":", "-", ""))
+    return ", ".join(spoken)
+
+
+def _characters(run: str) -> str:
+    return " ".join(digits(char) if char.isdigit() else char.upper() for char in run)
+
+
 RULES = (
+    Rule(
+        "mac",
+        re.compile(r"(?<![\w:-])(?:[0-9A-Fa-f]{2}([:-]))(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:-])"),
+        _hardware,
+    ),
+    Rule(
+        "ipv6",
+        re.compile(
+            r"(?<![\w:.])(?:(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
+            r"|(?:[0-9A-Fa-f]{1,4}:){0,6}[0-9A-Fa-f]{1,4}::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,5})?|::1)(?![\w:])"
+        ),
+        _hardware,
+    ),
     Rule(
         "url",
         re.compile(r"(?<![\w@.])(?:[Hh]ttps?|[Ff]tp|wss?|file|ssh|git)://[^\s<>\"“”)\]]*[^\s<>\"“”)\],.;:!?']"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from yuliu.text.en.number_words import cardinal, decade, ordinal, two_digit_year, year
+from yuliu.text.en.number_words import cardinal, decade, digits, ordinal, two_digit_year, year
 from yuliu.text.en.rule import Rule, word_after, word_before
 from yuliu.text.en.tables import listing
 
@@ -23,6 +23,8 @@ _DAY_NUMBER = r"(?:0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
 _YEAR = r"(?:,? (?P<year>[12]\d{3})(?![\d,.:%/-]\d|\d|[a-z%]))?"
 _ZONE = r"(?:Z|[+-]\d\d:?\d\d)?"
 _MERIDIEM = r"(?: ?(?P<half>[AaPp])(?:m|M|\.[Mm]\.?)(?![A-Za-z]))"
+_LASTING = frozenset(listing("took take takes lasts lasted last runs ran lasting for takes duration elapsed"))
+_AT = frozenset(listing("at by until till since from before after around about between to"))
 _DECADE_BEFORE = frozenset(listing("the his her their my your our its early mid late to and or in mid- of"))
 
 
@@ -100,6 +102,11 @@ def _months(match: re.Match[str]) -> str:
     return f"{month_name(match['first'])} to {month_name(match['last'])}"
 
 
+def _weekday_list(match: re.Match[str]) -> str:
+    short = re.findall(r"[A-Z][a-z]{2}", match.group())
+    return ", ".join(next(name for name in _DAYS if name.startswith(day)) for day in short)
+
+
 def _weekdays(match: re.Match[str]) -> str:
     first, last = (next(name for name in _DAYS if name.startswith(match[part][:3])) for part in ("first", "last"))
     return f"{first} to {last}"
@@ -123,7 +130,40 @@ def _half(match: re.Match[str]) -> str | None:
     return match["half"] and match["half"].lower()
 
 
+def _lasts(match: re.Match[str]) -> bool:
+    """Whether it tells how long, not when: hours with seconds, unless behind "at" or with two digits for the hour."""
+    if match["half"] or match["second"] is None:
+        return match["hour"] == "0" and word_before(match) in _LASTING
+    return word_before(match) in _LASTING or (len(match["hour"]) == 1 and word_before(match) not in _AT)
+
+
+def duration_words(hours: int, minutes: int, seconds: int) -> str:
+    """ "one hour two minutes and five seconds"; what is zero is left out."""
+    counts = ((hours, "hour"), (minutes, "minute"), (seconds, "second"))
+    said = [f"{cardinal(count)} {name}{'' if count == 1 else 's'}" for count, name in counts if count]
+    return " ".join([*said[:-1], *(["and"] if len(said) > 1 else []), *said[-1:]]) or "zero seconds"
+
+
+def _timed(match: re.Match[str]) -> str:
+    """Minutes, seconds and a fraction: ``3:59.4`` is "three fifty nine point four"."""
+    low = int(match["minute"])
+    seconds = f"{'oh ' if low < 10 else ''}{cardinal(low)}" if low else "oh oh"
+    return f"{cardinal(int(match['hour']))} {seconds} point {digits(match['fraction'])}"
+
+
+def _military(match: re.Match[str]) -> str | None:
+    """``0800 hours`` is "oh eight hundred", ``1900 hours`` "nineteen hundred"."""
+    hour, minute = match["hour"], int(match["minute"])
+    if hour[0] != "0" and word_before(match) not in _AT:
+        return None
+    low = f"{'oh ' if minute < 10 else ''}{cardinal(minute)}" if minute else "hundred"
+    return f"{'oh ' if hour[0] == '0' else ''}{cardinal(int(hour))} {low}"
+
+
 def _clock(match: re.Match[str]) -> str | None:
+    if _lasts(match):
+        parts = [int(match[name] or 0) for name in ("hour", "minute", "second")]
+        return duration_words(*parts) if match["second"] else duration_words(0, *parts[:2])
     words = clock_words(int(match["hour"]), int(match["minute"]), half=_half(match), second=match["second"])
     if words and words.endswith(" o'clock") and word_after(match) in ("o", "AM", "PM"):
         return words.removesuffix(" o'clock")
@@ -215,6 +255,16 @@ RULES = (
     ),
     Rule("month_slash_day", re.compile(r"(?<![\w./-])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\w/]|[.]\d)"), _month_slash_day),
     Rule(
+        "timed",
+        re.compile(r"(?<![\w.:/$])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)\.(?P<fraction>\d{1,3})(?![\w:]|\.\d)"),
+        _timed,
+    ),
+    Rule(
+        "military",
+        re.compile(r"(?<![\w.,:/$-])(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?= ?(?:hours|hrs)\b)"),
+        _military,
+    ),
+    Rule(
         "clock",
         re.compile(
             rf"(?<![\w.:/$])(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?![\d:]|\.\d){_MERIDIEM}?"
@@ -233,9 +283,15 @@ RULES = (
         _clock_to,
     ),
     Rule(
+        "joined",
+        re.compile(r"(?:(?<=\d0s)|(?<=\dst)|(?<=\dnd)|(?<=\drd)|(?<=\dth)|(?<=noon)|(?<=[Nn]ight))(?: ?–|-) ?(?=\d)"),
+        lambda match: " to ",
+    ),
+    Rule("zone", re.compile(r"\b(?P<zone>UTC|GMT) ?-(?=\d)"), lambda match: f"{match['zone']} minus "),
+    Rule(
         "decade",
         re.compile(
-            r"(?<![\w.,$-])(?P<prefix>(?:[Mm]id|[Ee]arly|[Ll]ate|[Pp]re|[Pp]ost)-)?(?P<mark>')?(?P<decade>(?:1[0-9]|20)\d0|(?<=')[1-9]0|[2-9]0)'?s(?!\w)"
+            r"(?:(?<![\w.,$-])|(?<=0s-))(?P<prefix>(?:[Mm]id|[Ee]arly|[Ll]ate|[Pp]re|[Pp]ost)-)?(?P<mark>')?(?P<decade>(?:1[0-9]|20)\d0|(?<=')[1-9]0|[2-9]0)'?s(?!\w)"
         ),
         _decade,
     ),
@@ -243,8 +299,9 @@ RULES = (
 )
 NAMES = (
     Rule("months", re.compile(rf"\b(?P<first>{_MONTH})\.?[-–](?P<last>{_MONTH})\b"), _months),
-    Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b))"), _short_month),
+    Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b| '\d\d\b))"), _short_month),
     Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
+    Rule("weekday_list", re.compile(rf"\b{_DAY}(?:/{_DAY}){{1,6}}\b"), _weekday_list),
     Rule("weekday", re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|\d)))"), _weekday),
 )
 """Rules that need no digit; tried after the others."""

@@ -114,6 +114,9 @@ def _money_after(match: re.Match[str]) -> str:
 
 def _money_range(match: re.Match[str]) -> str:
     first, scale = match["first"], match["first_scale"]
+    if match["again"] and match["dash"] == "to":
+        many = f" {SCALES.get(scale, scale)} {_NAMES[match['symbol']].many}" if scale else ""
+        return f"{number(first) + many if scale else _amount(first, _NAMES[match['symbol']])} to {_sum(match)}"
     if scale:
         return f"{number(first)} {SCALES.get(scale, scale)} to {_sum(match)}"
     return f"{_amount(first, _NAMES[match['symbol']]) if '.' in first else number(first)} to {_sum(match)}"
@@ -130,7 +133,7 @@ RULES = (
         re.compile(
             rf"(?<![\w$])(?P<symbol>{any_of(_SYMBOLS)}) ?(?P<first>{NUMBER})"
             r"(?: ?(?P<first_scale>million|billion|trillion|[kKmMbB](?= ?[-–—])))?"
-            rf" ?(?:[-–—]|to) ?(?P=symbol)?(?P<amount>{NUMBER}){_SCALE}(?![\w%])"
+            rf" ?(?P<dash>[-–—]|to) ?(?P<again>(?P=symbol))?(?P<amount>{NUMBER}){_SCALE}(?![\w%])"
         ),
         _money_range,
     ),

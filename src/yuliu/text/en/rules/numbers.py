@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from yuliu.text.en.measures import UNITS, plural_of
-from yuliu.text.en.number_words import cardinal, digits, number, year
+from yuliu.text.en.measures import PER, UNITS, plural_of
+from yuliu.text.en.number_words import cardinal, digits, number, ordinal, year
 from yuliu.text.en.rule import Rule, before, word_after, word_before
 from yuliu.text.en.rules.money import NUMBER
 from yuliu.text.en.rules.units import sign_words
@@ -132,7 +132,45 @@ def _is_mark(match: re.Match[str]) -> bool:
 
 
 def _always(match: re.Match[str]) -> str:
-    return " ".join(number(part) for part in re.split(r"[/-]", match.group()))
+    return " ".join(number(part) for part in re.split(r"[/–-]", match.group()))
+
+
+def _parts_of(match: re.Match[str]) -> str | None:
+    """``2/3rds``, ``1/60th``: a fraction whose ending is written out."""
+    top, bottom = match["top"], match["bottom"]
+    words = fraction_words(top, bottom)
+    if words is None:
+        words = f"{number(top)} {ordinal(int(bottom))}{'' if top == '1' else 's'}"
+    return words
+
+
+def _hundredths(match: re.Match[str]) -> str:
+    return ordinal(int(match["bottom"])) + "s"
+
+
+def _thousands(match: re.Match[str]) -> str | None:
+    """Thousands set apart by spaces, apostrophes or low lines; not telephone numbers."""
+    if word_before(match) in ("call", "dial", "ring", "phone", "text", "tel", "fax", "number", "no", "code"):
+        return None
+    return sign_words(match["sign"]) + number(re.sub(r"[ '_]", "", match["run"]))
+
+
+def _power_of_ten(match: re.Match[str]) -> str:
+    base, sign = match["base"], match["minus"]
+    words = f"{number(base)} times ten to the {'minus ' if sign else ''}{number(match['power'])}"
+    if not match["unit"]:
+        return words
+    per = f" per {PER[match['per']]}" if match["per"] else ""
+    return f"{words} {plural_of(UNITS[match['unit']])}{per}"
+
+
+def _hex(match: re.Match[str]) -> str:
+    return "zero X " + spelled(match["run"])
+
+
+def spelled(run: str) -> str:
+    """Letters and digits one by one."""
+    return " ".join(digits(char) if char.isdigit() else char.upper() for char in run)
 
 
 def _ratio(match: re.Match[str]) -> str:
@@ -172,6 +210,27 @@ def _is_year(match: re.Match[str]) -> bool:
 
 
 RULES = (
+    Rule("hex", re.compile(r"(?<!\w)0[xX](?P<run>[0-9A-Fa-f]{1,16})(?!\w)"), _hex),
+    Rule(
+        "thousands",
+        re.compile(
+            rf"{_START}{_MINUS}(?P<run>[1-9]\d{{0,2}}(?:(?: \d{{3}}){{2,4}}|(?:['_]\d{{3}}){{1,4}})(?:\.\d{{1,9}})?)"
+            r"(?!\w|[-:/]\d| \d)"
+        ),
+        _thousands,
+    ),
+    Rule(
+        "power_of_ten",
+        re.compile(
+            rf"{_START}(?P<base>\d{{1,6}}(?:\.\d{{1,12}})?) ?[×x·*] ?10\^(?P<minus>-)?(?P<power>\d{{1,3}})"
+            rf"(?: ?(?P<unit>{any_of(UNITS)})(?:/(?P<per>{any_of(PER)}))?(?![\w/^]))?(?!\w)"
+        ),
+        _power_of_ten,
+    ),
+    Rule(
+        "parts_of", re.compile(rf"{_START}(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,3}})(?:st|nd|rd|th)s?(?!\w)"), _parts_of
+    ),
+    Rule("hundredths", re.compile(rf"{_START}(?P<bottom>\d{{1,4}})(?:ths|rds)(?!\w)"), _hundredths),
     Rule(
         "scientific",
         re.compile(
@@ -180,7 +239,7 @@ RULES = (
         ),
         _scientific,
     ),
-    Rule("always", re.compile(rf"{_START}(?:24/7(?:/365)?|50/50|20/20|50-50|20-20){_EDGE}"), _always),
+    Rule("always", re.compile(rf"{_START}(?:24/7(?:/365)?|50/50|20/20|50[-–]50|20[-–]20){_EDGE}"), _always),
     Rule(
         "mixed_fraction",
         re.compile(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from yuliu.text.en.number_words import cardinal, digits, pairs, whole
-from yuliu.text.en.rule import Rule, word_after, word_before
-from yuliu.text.en.tables import any_of, listing
+from yuliu.text.en.rule import Rule, before, word_after, word_before
+from yuliu.text.en.tables import any_of, listing, table
 
 _ROOM = listing(
     "room rooms suite apartment apt unit flight highway route hwy interstate bus flat extension ext gate channel"
@@ -17,8 +17,11 @@ _CODE = listing(
     "text code zip pin id passcode password otp dial order ticket case invoice account serial tracking sms"
     " confirmation badge passport license reference ref zipcode postcode po fax ssn isbn port imei vin sku token"
 )
+_ROOM_WORDS = table("ext: extension; apt: apartment; hwy: highway; rt: route; rm: room; ste: suite")
 _EMERGENCY = frozenset(listing("911 999 112 411 311 211 511 811 988"))
 _CALL = frozenset(listing("call dial phone ring text calling called dialed dialing"))
+_CALLED_ALSO = re.compile(r"\b(?:[Cc]all|[Dd]ial|[Rr]ing|[Tt]ext) \d{3}(?:, \d{3})?,? (?:or|and) \Z")
+_KEYED = re.compile(r"(?i:press|dial|enter|hit|then|by|key in|call) \Z")
 
 
 def grouped_digits(text: str) -> str:
@@ -40,10 +43,11 @@ def _phone_group(group: str) -> str:
 
 
 def _emergency(match: re.Match[str]) -> str | None:
-    run, before, after = match.group(), word_before(match), word_after(match)
-    if run not in _EMERGENCY or before == "porsche":
+    run, last, after = match.group(), word_before(match), word_after(match)
+    if run not in _EMERGENCY or last == "porsche":
         return None
-    if before in _CALL or (run == "911" and not after.endswith("s")):
+    called = last in _CALL or _CALLED_ALSO.search(before(match, 32)) is not None
+    if called or (run == "911" and not after.endswith("s")):
         return digits(run)
     return None
 
@@ -61,7 +65,26 @@ def _room(match: re.Match[str]) -> str:
     run = match["run"]
     gap = match["gap"].replace("#", "").replace(".", "")
     words = pairs(run) if len(run) in (3, 4) else digits(run) if len(run) > 4 else whole(run)
-    return match["word"] + gap + words
+    full = _ROOM_WORDS.get(match["word"].lower())
+    if full and match["word"][0].isupper():
+        full = full.capitalize()
+    return (full or match["word"]) + gap + words
+
+
+def _keys(match: re.Match[str]) -> str | None:
+    """What is pressed on a telephone: ``*67#`` is "star six seven pound"."""
+    if not _KEYED.search(before(match, 12)):
+        return None
+    names = {"*": "star", "#": "pound"}
+    return " ".join(names.get(char) or digits(char) for char in match.group())
+
+
+def _extension(match: re.Match[str]) -> str:
+    return f" extension {digits(match['run'])}"
+
+
+def _zip(match: re.Match[str]) -> str:
+    return f"{match['state']} {grouped_digits(match['run'])}"
 
 
 RULES = (
@@ -74,6 +97,10 @@ RULES = (
         ),
         _phone,
     ),
+    Rule("phone_area", re.compile(r"(?<![\w.-])\(0\d{1,4}\) ?\d{3,4}[ -]?\d{3,5}(?![\w-]|[.,]\d)"), _phone),
+    Rule("extension", re.compile(r"(?<=\d{4}),? ?[xX](?P<run>\d{1,5})(?!\w)"), _extension),
+    Rule("keys", re.compile(r"(?<![\w*#])(?:\*\d{1,4}[*#]?|#\d{1,4}[*#]|\d{1,4}#)(?!\w)"), _keys),
+    Rule("zip", re.compile(r"(?<=, )(?P<state>[A-Z]{2}),? (?P<run>\d{5}(?:-\d{4})?)(?!\w|[.,-]\d)"), _zip),
     Rule("phone_plain", re.compile(r"(?<![\w.,+-])(?:\d{3} )?\d{3} \d{4}(?![\w-]|[.,]\d)"), _phone),
     Rule("phone_abroad", re.compile(r"(?<!\w)\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,6}(?![\w-]|[.,]\d)"), _phone),
     Rule("phone_run", re.compile(r"(?<!\w)\+\d{7,15}(?!\w)"), _phone),

@@ -47,7 +47,7 @@ RULES = (
     Rule("emoticon", re.compile(_EMOTICON), lambda match: ""),
     Rule(
         "squared",
-        re.compile(r"(?<=[A-Za-z)\]])\^(?P<run>[23])(?![\d.])"),
+        re.compile(r"(?<=[A-Za-z)\]])\^(?P<run>[23])(?!\d|\.\d)"),
         lambda match: {"2": "squared", "3": "cubed"}[match["run"]],
     ),
     Rule("power", re.compile(r"(?<=[\w)\]])(?:\^|\*\*)(?P<sign>-)?(?=[\w(])"), _power),
@@ -76,6 +76,11 @@ RULES = (
             r"(?:(?<=[\d)])|(?<=[^\w-][A-Za-z])|(?<=^[A-Za-z])) ?- ?(?=(?:\d{1,9}|[A-Za-z]) ?=)|(?<=\d) - (?=\d)"
         ),
         lambda match: "minus",
+    ),
+    Rule(
+        "flag",
+        re.compile(r"(?<!\S)(?P<dash>--?)(?=[a-zA-Z](?:[\s.,;)=]|$)|(?<=--)[a-z][\w-]{1,32}(?:[\s.,;)=]|$))"),
+        lambda match: " ".join("dash" for _ in match["dash"]) + " ",
     ),
     Rule("grade", re.compile(r"(?<![\w-])(?P<grade>[A-F])-(?=[\s.,;!?)]|$)"), lambda match: f"{match['grade']} minus"),
     Rule("spoken", re.compile(any_of(_SPOKEN)), lambda match: _SPOKEN[match.group()]),

@@ -6,7 +6,7 @@ import re
 
 from yuliu.text.en.measures import PER, UNITS, plural_of
 from yuliu.text.en.number_words import number, ordinal, pairs
-from yuliu.text.en.rule import Rule, word_after, word_before
+from yuliu.text.en.rule import Rule, before, word_after, word_before
 from yuliu.text.en.rules.money import NUMBER, SCALES
 from yuliu.text.en.tables import any_of, listing
 
@@ -19,7 +19,11 @@ _PLACES = frozenset(
 """Words whose numbers may have a letter behind them that is no unit."""
 _PER_TAIL = rf"(?:/(?P<per>{any_of(PER)})(?![\w^]))?"
 _SIGN = r"(?P<sign>(?<![\w)])[-+±])?"
-_RANGE = rf"(?:(?P<first>{NUMBER})(?:%|°[CF]?)? ?(?P<dash>[-–—~]|to|x|×) ?)?"
+_FIRST_UNIT = listing("km kg cm mm mg ml g m ft lb lbs oz L KB MB GB TB W kW V A Hz kHz MHz GHz mph")
+_RANGE = (
+    rf"(?:(?P<first>{NUMBER})(?: ?(?P<first_unit>%|°[CF]?|{any_of(_FIRST_UNIT)}))? ?"
+    r"(?P<dash>[-–—~]|(?<![A-Za-z])to|(?<= )to|x|×) ?)?"
+)
 _COUNTED = frozenset(
     listing("people users dollars euros pounds tokens views records rows parameters params followers of")
 )
@@ -31,6 +35,7 @@ _NO_NOUNS = frozenset(
     )
 )
 """Words behind a measure that it does not describe."""
+_TURNS = frozenset(listing("angle turn rotation bend slope tilt view arc curve lens"))
 _LINES = frozenset(listing("240 360 480 576 720 1080 1440 2160 4320"))
 """Heights of pictures, said in pairs before p or i."""
 
@@ -44,7 +49,12 @@ def _first_words(match: re.Match[str]) -> str:
     """The first of two numbers, and what joins them to the second."""
     if not match["first"]:
         return ""
-    return number(match["first"]) + (" by " if match["dash"] in ("x", "×") else " to ")
+    unit, by = match["first_unit"], match["dash"] in ("x", "×")
+    words = number(match["first"])
+    if unit and (by or match["dash"] == "to" or not match.group().endswith(unit)):
+        name = UNITS.get(unit, "percent")
+        words += f" {name if match['first'] == '1' or name == 'percent' else plural_of(name)}"
+    return words + (" by " if by else " to ")
 
 
 def _measure(match: re.Match[str]) -> str | None:
@@ -64,7 +74,9 @@ def _measure(match: re.Match[str]) -> str | None:
 def _describes(match: re.Match[str]) -> bool:
     """Whether the measure stands before a noun that it describes: "5-km run", "a 5 kg bag"."""
     after = word_after(match)
-    if match.string[match.end() : match.end() + 1] == "-" or (match["gap"] == "-" and after):
+    if match.string[match.end() : match.end() + 1] == "-" or match["gap"] == "-":
+        return True
+    if match["unit"] == "°" and after in _TURNS:
         return True
     noun = after.islower() and after not in _NO_NOUNS and not match["per"]
     if noun and match["unit"] in ("W", "V", "kW", "mm", "MP") and not match["gap"]:
@@ -112,6 +124,17 @@ def _feet_inches(match: re.Match[str]) -> str:
     return f"{words} {number(inches)} inch{'' if inches == '1' else 'es'}" if inches else words
 
 
+def _height(match: re.Match[str]) -> str:
+    return f"{number(match['feet'])} foot {number(match['inches'])}"
+
+
+def _bearing(match: re.Match[str]) -> str:
+    """Degrees, minutes and seconds with a point of the compass: ``40°42'N``."""
+    parts = ((match["amount"], "degree"), (match["minutes"], "minute"), (match["seconds"], "second"))
+    words = " ".join(f"{number(run)} {name}{'' if run == '1' else 's'}" for run, name in parts if run)
+    return f"{words} {_COMPASS[match['point']]}"
+
+
 def _inches(match: re.Match[str]) -> str | None:
     amount = match["amount"]
     if match.string.count('"', max(0, match.start() - 200), match.start()) % 2:
@@ -121,6 +144,10 @@ def _inches(match: re.Match[str]) -> str | None:
 
 def _letter(match: re.Match[str]) -> str | None:
     letter, run = match["letter"], match["amount"]
+    if letter in ("bn", "mn", "tn"):
+        return f"{number(run)} {SCALES[letter]}"
+    if letter in "xX" and _is_unknown(match):
+        return f"{number(run)} {letter.upper()}"
     if letter in "xX×":
         return f"{number(run)} times"
     if letter in "pi":
@@ -138,6 +165,12 @@ def _letter(match: re.Match[str]) -> str | None:
     return f"{number(run)} {letter.upper()}" if len(run) <= 3 else None
 
 
+def _is_unknown(match: re.Match[str]) -> bool:
+    """Whether the x behind a number stands in a formula: ``2x + 1``."""
+    after = match.string[match.end() : match.end() + 3]
+    return re.match(r" ?[+=^*)]| - ?\d|-\d", after) is not None or re.search(r"[=+(] ?\Z", before(match, 2)) is not None
+
+
 def _is_scale(match: re.Match[str]) -> bool:
     """Whether K, M, B or T behind a number multiplies it, and is not the letter of a room, a firm or a model."""
     letter, run, after = match["letter"], match["amount"], word_after(match)
@@ -151,6 +184,7 @@ def _ordinal(match: re.Match[str]) -> str:
     return ordinal(int(match["amount"].replace(",", "")))
 
 
+_COMPASS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 _CLOCK_UNITS = {"h": "hour", "m": "minute", "s": "second"}
 
 
@@ -163,11 +197,12 @@ def _duration(match: re.Match[str]) -> str:
 
 
 def _dimensions(match: re.Match[str]) -> str:
-    parts = re.split(r" ?[x×] ?", match.group())
+    inches = match["inches"] or ""
+    parts = re.split(r" ?[x×] ?", match.group().removesuffix(inches))
     if "×" in match.group() and max(map(len, parts)) < 3 and not re.match(r" ?[a-z]", match.string[match.end() :][:2]):
         return " times ".join(map(number, parts))
     wide = all(len(part) in (3, 4) and part.isdigit() for part in parts)
-    return " by ".join(pairs(part) if wide else number(part) for part in parts)
+    return " by ".join(pairs(part) if wide else number(part) for part in parts) + (" inches" if inches else "")
 
 
 RULES = (
@@ -177,6 +212,14 @@ RULES = (
         _ordinal,
     ),
     Rule("percent", re.compile(rf"(?<![\w.,$]){_SIGN}{_RANGE}(?P<amount>{NUMBER})[ -]?(?P<mark>[%‰‱])"), _percent),
+    Rule(
+        "bearing",
+        re.compile(
+            rf"(?<![\w.,$])(?P<amount>{NUMBER}) ?°(?: ?(?P<minutes>\d{{1,2}})'"
+            r"(?: ?(?P<seconds>\d{1,2}(?:\.\d{1,3})?)(?:\"|''))?)? ?(?P<point>[NSEW])(?!\w)"
+        ),
+        _bearing,
+    ),
     Rule(
         "degrees",
         re.compile(
@@ -198,11 +241,13 @@ RULES = (
     Rule(
         "measure",
         re.compile(
-            rf"(?<![\w.,$/^]){_SIGN}{_RANGE}(?P<amount>{NUMBER})(?P<gap>[ -]?)(?P<unit>{any_of(UNITS)})"
-            rf"(?:\^?(?P<power>[23])(?!\d))?{_PER_TAIL}(?![\w'^]|/\w|-\d)"
+            rf"(?<![\w.,$^])(?<!(?<![A-Za-z])/){_SIGN}{_RANGE}(?P<amount>{NUMBER})(?P<gap>[ -]?)"
+            rf"(?P<unit>{any_of(UNITS)})(?:\^?(?P<power>[23])(?!\d))?{_PER_TAIL}(?![\w'^]|/[A-Za-z_]|-\d)"
         ),
         _measure,
     ),
+    Rule("height", re.compile(r"(?<![\w.,'])(?P<feet>[3-8])'(?P<inches>\d{1,2})(?![\w'\"]|\.\d)"), _height),
+    Rule("inch_mark", re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d))\"(?=[ -][a-z])"), lambda match: " inch"),
     Rule(
         "feet_inches",
         re.compile(r"(?<![\w.,'])(?P<feet>\d{1,2})' ?(?:(?P<inches>\d{1,2})(?:\"|'')|(?=[ ,.]|$))"),
@@ -211,12 +256,15 @@ RULES = (
     Rule("inches", re.compile(r"(?<![\w.,\"])(?P<amount>\d{1,3}(?:\.\d{1,2})?)\"(?=[ -][a-z]|[,.;)]|$)"), _inches),
     Rule(
         "dimensions",
-        re.compile(r"(?<![\w.,$])\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?(?![\w.]\w)){1,3}"),
+        re.compile(
+            r"(?<![\w.,$])(?!0[xX])\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?(?![\w.]\w|[\d^])){1,3}"
+            r"(?P<inches> in(?=[.,;)]|$))?"
+        ),
         _dimensions,
     ),
     Rule(
         "letter",
-        re.compile(rf"(?<![\w.,$-])(?P<amount>{NUMBER})(?P<letter>[kKmMbBtTxX×GDPpiCF])(?![\w'/+#])"),
+        re.compile(rf"(?<![\w.,$-])(?P<amount>{NUMBER})(?P<letter>[mbt]n|[kKmMbBtTxX×GDPpiCF])(?![\w'/+#])"),
         _letter,
     ),
 )

@@ -23,6 +23,13 @@ _SPEAKER_AFTER = re.compile(
 _GREETED = frozenset(listing("hi hello dear the ask and meet see call with to is was for by from thanks"))
 _STREET_AFTER = re.compile(r"(?:[A-Z][a-z]+)? ?(?:is|and|in|at|near|was|to)?\b")
 _NUMERO = table("No: Number; no: number; Nos: Numbers; nos: numbers; p: page; pp: pages; Pp: Pages; P: page")
+_NUMBERED = table(
+    "Art: Article; art: article; Arts: Articles; Eqs: Equations; eqs: equations; Ref: Reference; ref: reference;"
+    " Refs: References; refs: references; Para: Paragraph; para: paragraph; Ex: Example; App: Appendix; Op: Opus;"
+    " op: opus; Sect: Section; sec: section; Vols: Volumes; vols: volumes; Chs: Chapters; Tab: Table; Ver: Version;"
+    " ver: version; Lect: Lecture; Bk: Book; bk: book"
+)
+_ROADS = table("St: Street; Ave: Avenue; Rd: Road; Blvd: Boulevard; Ln: Lane; Hwy: Highway; Pkwy: Parkway")
 _CAPITAL_TITLES = table("MR: Mister; MRS: Missus; MS: Miz; DR: Doctor; PROF: Professor; ST: Saint")
 _BARE_UNITS = listing("mmHg kg km cm mm ml mL mg GHz MHz kHz Hz kWh mph km/h kph fps dB Mbps Gbps kbps rpm")
 """Units that are no words, read in full where no number stands before them."""
@@ -56,6 +63,16 @@ def _abbreviation(match: re.Match[str]) -> str:
 def _numero(match: re.Match[str]) -> str:
     word = match["word"] or match["plain"]
     return (_NUMERO[word] if word else "number") + " "
+
+
+def _numbered(match: re.Match[str]) -> str:
+    return _NUMBERED[match["word"]] + " "
+
+
+def _road(match: re.Match[str]) -> str | None:
+    """``10 Downing St``: a road without a dot, only behind its house number or the number of a street."""
+    house = re.search(r"\d(?:st|nd|rd|th)? (?:[NSEW]\.? )?(?:[A-Z][a-z]+ ){0,2}\Z", before(match, _WINDOW))
+    return _ROADS[match["road"]] if house else None
 
 
 def _counted(match: re.Match[str]) -> str | None:
@@ -108,6 +125,10 @@ RULES = (
             r"(?<![\w&])(?:(?P<word>Nos?|nos?|[pP]p?)\. ?|(?<=[a-z] )(?P<plain>No) |#(?!\d{1,6}[A-Za-z]{2}) ?)(?=\d)"
         ),
         _numero,
+    ),
+    Rule("numbered", re.compile(rf"\b(?P<word>{any_of(_NUMBERED)})\. ?(?=\d)"), _numbered),
+    Rule(
+        "road", re.compile(rf"\b(?P<road>{any_of(_ROADS)})(?=$|[,;)?!]| (?:and|in|near|is|at|was|today|now)\b)"), _road
     ),
     Rule("versus", re.compile(r"(?<=[a-z.] )v\. (?=[A-Z])"), lambda match: "versus "),
     Rule("title", re.compile(rf"\b(?P<title>{any_of(TITLES)})\.? (?=[A-Z])"), _title),
