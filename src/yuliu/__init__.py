@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from yuliu.errors import YuliuError
+    from yuliu.explaining import Explanation, explain
     from yuliu.segmenter import SegmenterOptions
     from yuliu.session import Stream, StreamOptions
     from yuliu.speaker import Audio, Speaker, open  # noqa: A004
+    from yuliu.text.lexicon import Entry
     from yuliu.text.reader import ReaderOptions
     from yuliu.types import Cancelled, Chunk, Failed, Finished, SpeakOptions
 
@@ -23,6 +25,8 @@ __all__ = (
     "Audio",
     "Cancelled",
     "Chunk",
+    "Entry",
+    "Explanation",
     "Failed",
     "Finished",
     "ReaderOptions",
@@ -32,14 +36,17 @@ __all__ = (
     "Stream",
     "StreamOptions",
     "YuliuError",
+    "explain",
     "open",
 )
 
 _HOMES = {
     "yuliu.errors": ("YuliuError",),
+    "yuliu.explaining": ("Explanation", "explain"),
     "yuliu.segmenter": ("SegmenterOptions",),
     "yuliu.session": ("Stream", "StreamOptions"),
     "yuliu.speaker": ("Audio", "Speaker", "open"),
+    "yuliu.text.lexicon": ("Entry",),
     "yuliu.text.reader": ("ReaderOptions",),
     "yuliu.types": ("Cancelled", "Chunk", "Failed", "Finished", "SpeakOptions"),
 }

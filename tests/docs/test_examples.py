@@ -24,11 +24,21 @@ INTERPRETERS = {"python": [sys.executable], "sh": ["bash", "-euo", "pipefail"]}
 PRINTED_ADDRESS = "127.0.0.1:8000"
 
 
+def home_in(folder: Path) -> str:
+    """A home of its own, for what examples change, that has the voices already."""
+    voices = folder / "home" / "voices"
+    voices.mkdir(parents=True)
+    for name in ("baker", "heart"):
+        (voices / name).symlink_to(VoiceStore().home / "voices" / name)
+    return str(voices.parent)
+
+
 @pytest.fixture(scope="module")
-def address() -> Iterator[str]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Where a server with the default voice is ready."""
     command = [str(BIN / "yuliu"), "serve", "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
+    environment = os.environ | {"YULIU_HOME": home_in(tmp_path_factory.mktemp("server"))}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
         assert server.stderr is not None
         log = ""
         for line in server.stderr:
@@ -44,12 +54,8 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def surroundings(tmp_path: Path) -> dict[str, str]:
     """A reader's environment: commands on the path, and a home of its own that has the voices already."""
-    voices = tmp_path / "home" / "voices"
-    voices.mkdir(parents=True)
-    for name in ("baker", "heart"):
-        (voices / name).symlink_to(VoiceStore().home / "voices" / name)
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    return os.environ | {"PATH": path, "YULIU_HOME": str(voices.parent), "PYTHONWARNINGS": "error"}
+    return os.environ | {"PATH": path, "YULIU_HOME": home_in(tmp_path), "PYTHONWARNINGS": "error"}
 
 
 @pytest.mark.voices
