@@ -248,7 +248,8 @@ class Stream:
                 self._pass(segment, [])
                 continue
             route = self._route_of(segment)
-            for part in split_segment(self._words.apply(segment), tuple(route.lanes)):
+            languages = tuple(route.lanes)
+            for part in split_segment(self._words.apply(segment, languages), languages):
                 if part.lang is None:
                     self._pass(part, [Skipped(part.source, "language_not_spoken")])
                 else:

@@ -84,8 +84,8 @@ def explain_segment(
         languages: What may be spoken, preferred first.
         words: What its words are looked up in.
     """
-    hits = words.hits_in(segment)
-    segment = words.apply(segment)
+    hits = words.hits_in(segment, languages)
+    segment = words.apply(segment, languages)
     spans = _lang_spans(segment, languages)
     parts = [
         _Part(part, found.name, _reading(part, front_ends))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given
@@ -12,6 +12,12 @@ from hypothesis import strategies as st
 from yuliu.errors import InvalidRequest
 from yuliu.text.lexicon import Entry, Lexicon, Words
 from yuliu.types import Boundary, Hint, Segment, Span, Style
+
+if TYPE_CHECKING:
+    from yuliu.types import Lang
+
+
+BOTH: tuple[Lang, ...] = ("zh", "en")
 
 
 def words(*entries: Entry) -> Words:
@@ -100,20 +106,38 @@ def test_a_segment_gets_hints_where_its_writer_gave_none() -> None:
     """Entries become hints in order; a hint of the writer stands against an entry that touches it."""
     own = Hint(Span(4, 6), "phonemes", "hang2 ye4", "pinyin")
     entries = [Entry("行业", "x"), Entry("SQL", "sequel"), Entry("重庆", "chong2 qing4", "pinyin")]
-    hinted = words(*entries).apply(segment("SQL的行业在重庆", own))
+    hinted = words(*entries).apply(segment("SQL的行业在重庆", own), BOTH)
     assert hinted.hints == (
         Hint(Span(0, 3), "spoken", "sequel"),
         own,
         Hint(Span(7, 9), "phonemes", "chong2 qing4", "pinyin"),
     )
     plain = segment("什么都没有")
-    assert words(*entries).apply(plain) is plain
+    assert words(*entries).apply(plain, BOTH) is plain
 
 
 def test_the_style_of_a_segment_is_its_language() -> None:
     """A segment that is read as English is English to the lexicon."""
     entry = Entry("行业", "trade", lang="zh")
-    assert words(entry).apply(segment("行业", style=Style(lang="en"))).hints == ()
+    assert words(entry).apply(segment("行业", style=Style(lang="en")), BOTH).hints == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "languages", "holds_there"),
+    [
+        (Entry("GPT", "吉皮提"), ("en",), False),
+        (Entry("GPT", "吉皮提"), ("zh", "en"), True),
+        (Entry("GPT", "ji4 pi2 ti4", "pinyin"), ("en",), False),
+        (Entry("GPT", "ʤˌipˌitˈi", "x-misaki"), ("zh",), False),
+        (Entry("GPT", "gee"), ("zh",), False),
+        (Entry("GPT", "4"), ("en",), True),
+    ],
+)
+def test_readings_that_the_voice_cannot_say_do_not_hold(
+    entry: Entry, languages: tuple[Lang, ...], holds_there: bool
+) -> None:
+    """The word is then read as if there were no entry, rather than left out."""
+    assert bool(words(entry).apply(segment("GPT"), languages).hints) is holds_there
 
 
 TEXTS = st.text(st.sampled_from("abAB 行业重庆.1Ａ"), max_size=30)
@@ -129,10 +153,11 @@ ENTRIES = st.builds(
 @given(text=TEXTS, entries=st.lists(ENTRIES, max_size=8))
 def test_hits_are_what_trying_every_entry_at_every_place_finds(text: str, entries: list[Entry]) -> None:
     """The look-up equals the slow way: left to right, the longest entry that holds at each place."""
+    kept = Lexicon.of("test", entries).entries
     slow: list[Span] = []
     at = 0
     while at < len(text):
-        size = max((len(entry.text) for entry in entries if holds(entry, text, at)), default=0)
+        size = max((len(entry.text) for entry in kept if holds(entry, text, at)), default=0)
         slow += [Span(at, at + size)] if size else []
         at += size or 1
     assert [hit.span for hit in words(*entries).hits(text)] == slow

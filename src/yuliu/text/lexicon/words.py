@@ -185,19 +185,36 @@ class Words:
         """Places in a spoken form in one language and what entries want said there."""
         return [(hit.span, hit.entry.reading) for hit in self.spoken_hits(spoken, lang)]
 
-    def hits_in(self, segment: Segment) -> list[Hit]:
-        """Entries that hold in a segment: not where its writer has given a hint."""
-        hits = self.hits(segment.text, lang=segment.style.lang)
-        return [hit for hit in hits if _is_free(hit.span, segment.hints)]
+    def hits_in(self, segment: Segment, languages: Sequence[Lang]) -> list[Hit]:
+        """Entries that hold in a segment: not where its writer has given a hint, nor if the reading cannot be said.
 
-    def apply(self, segment: Segment) -> Segment:
-        """The segment with a hint for each entry that holds in it, and with those that may hold in its spoken form."""
-        own = [hit.entry.hint(hit.span) for hit in self.hits_in(segment)]
+        Args:
+            segment: With the hints of its writer.
+            languages: What can be spoken.
+        """
+        hits = self.hits(segment.text, lang=segment.style.lang)
+        return [hit for hit in hits if _is_free(hit.span, segment.hints) and _is_sayable(hit.entry, languages)]
+
+    def apply(self, segment: Segment, languages: Sequence[Lang]) -> Segment:
+        """The segment with a hint for each entry that holds in it, and with those that may hold in its spoken form.
+
+        Args:
+            segment: With the hints of its writer.
+            languages: What can be spoken.
+        """
+        own = [hit.entry.hint(hit.span) for hit in self.hits_in(segment, languages)]
         respelling = self if any(each.after.first for each in self.lexicons) else None
         if not own and respelling is None:
             return segment
         hints = sorted([*segment.hints, *own], key=lambda hint: hint.span)
         return replace(segment, hints=tuple(hints), respelling=respelling)
+
+
+def _is_sayable(entry: Entry, languages: Sequence[Lang]) -> bool:
+    """Whether any of the languages can say the reading: an English voice says GPT by itself rather than as 吉皮提."""
+    if entry.alphabet is not None:
+        return ("zh" if entry.alphabet == "pinyin" else "en") in languages
+    return any(found.lang is not None for found in split_languages(entry.reading, languages))
 
 
 def _is_free(span: Span, hints: Sequence[Hint]) -> bool:
