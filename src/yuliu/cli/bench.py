@@ -26,10 +26,10 @@ _PEERS = click.option(
     invoke_without_command=True,
     epilog="""\b
 Examples:
-  yuliu bench                                  measure, print the table
-  yuliu bench --reps 3                         a quick look
+  yuliu bench                     measure, print the table
+  yuliu bench --reps 3            a quick look
   yuliu bench --out report.json --table report.md
-  yuliu bench text                             how text is read, and what it costs
+  yuliu bench text                how text is read, and what it costs
 """,
 )
 @click.option("--reps", type=click.IntRange(1, 100), default=9, show_default=True, help="Rounds over all texts.")
@@ -56,9 +56,9 @@ def command(ctx: click.Context, /, reps: int, out: Path | None, table: Path | No
     "text",
     epilog="""\b
 Examples:
-  yuliu bench text                             cases, cost, random and arriving texts
-  yuliu bench text --fuzz 100000               more random texts
-  yuliu bench text --peers DIR                 let the judge there write down what is spoken
+  yuliu bench text                cases, cost, random and arriving texts
+  yuliu bench text --fuzz 100000  more random texts
+  yuliu bench text --peers DIR    let the judge there write down what it hears
 """,
 )
 @click.option("--fuzz", type=click.IntRange(0), default=2000, show_default=True, help="Random texts that are read.")

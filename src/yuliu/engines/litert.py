@@ -29,8 +29,9 @@ class Graph:
 
     def __init__(self, path: Path, *, num_threads: int = 1) -> None:
         try:
-            self._interpreter = Interpreter(model_path=str(path), num_threads=num_threads)
-        except (ValueError, RuntimeError) as error:
+            # By content: a file that LiteRT maps would end the process if somebody cut it short.
+            self._interpreter = Interpreter(model_content=path.read_bytes(), num_threads=num_threads)
+        except (OSError, ValueError, RuntimeError) as error:
             raise VoiceNotReady(
                 f"{path.name} cannot be loaded: pull the voice again with `yuliu voices pull`"
             ) from error
