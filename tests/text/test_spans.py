@@ -144,3 +144,9 @@ def test_spans_tile_the_text_and_neighbours_differ(text: str, languages: tuple[L
     assert all(one[1:] != other[1:] for one, other in pairwise(spans))
     assert all(found.lang is None or found.lang == found.name for found in spans)
     assert all(found.lang in (None, *languages) for found in spans)
+
+
+@pytest.mark.parametrize("text", ["ﬁne ﬂow", "𝓗𝓮𝓵𝓵𝓸 there", "Ｈｅｌｌｏ"])
+def test_letters_in_other_dress_are_english(text: str) -> None:
+    """Ligatures as PDFs have them, styled letters as posts have them, and full-width ones are Latin."""
+    assert {span.lang for span in split_languages(text, ("zh", "en"))} == {"en"}

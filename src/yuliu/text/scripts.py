@@ -35,12 +35,18 @@ def is_wide(char: str) -> bool:
 
 
 def is_latin(char: str) -> bool:
-    """Whether ``char`` is a letter of the Latin script, with or without accents, or its full-width form."""
+    """Whether ``char`` is a letter of the Latin script: with or without accents, full-width, a ligature, or a styled
+    mathematical letter (𝓗)."""
     if char < "\x80":
         return char.isalpha()
     if "À" <= char <= "ɏ" or "Ḁ" <= char <= "ỿ":
         return char not in "×÷"
-    return "Ａ" <= char <= "Ｚ" or "ａ" <= char <= "ｚ"
+    return (
+        "Ａ" <= char <= "Ｚ"
+        or "ａ" <= char <= "ｚ"
+        or "\ufb00" <= char <= "\ufb06"
+        or "\U0001d400" <= char <= "\U0001d6a5"
+    )
 
 
 def is_pictograph(char: str) -> bool:
