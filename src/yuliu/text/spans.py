@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from yuliu.types import Lang
 
-_LETTER = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿＡ-Ｚａ-ｚ"
+_LETTER = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿＡ-Ｚａ-ｚ\ufb00-\ufb06\U0001d400-\U0001d6a5"
 _ALNUM = f"{_LETTER}0-9０-９"
 _TOKEN = re.compile(
     rf"""(?P<mixed>[$¥￥€£₩₹\#@]?[{_ALNUM}]+(?:(?:[.'’\-_@&/:?=%~+\#]{{1,3}}|(?<=[0-9]),(?=[0-9]))[{_ALNUM}]+)*
