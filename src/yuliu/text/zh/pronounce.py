@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from yuliu.text.zh import sandhi
-from yuliu.text.zh.words import Word, prosodic, segment
+from yuliu.text.zh.words import Word, is_word, prosodic, segment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -156,6 +156,8 @@ SURNAMES = {each[0]: each[1:] for each in _SURNAME_READINGS.split()}
 
 _MORE_OFTEN_WORDS = frozenset("那过车干都占员应种折秘宿盖")
 """Surnames with which a phrase begins more often (盖房) than what the segmenter takes for a name."""
+_OFTEN_VERBS = frozenset("单解查任曾区乐宁纪繁华")
+"""Surnames that need two characters behind them, or a name the dictionary has, to be read as such."""
 _TITLED = re.compile(
     rf"(?:^|(?<=[姓请找问是和跟与给向对叫让]))[{''.join(sorted(SURNAMES.keys() - _MORE_OFTEN_WORDS | {'盖'}))}]"
     r"(?=先生|女士|小姐|老师|教授|医生|经理|主任|师傅|同学|局长|校长|总监|总$|某)"
@@ -178,9 +180,16 @@ def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon
         if adverb or (word.text == "地" and index and _is_manner(words[index - 1], text, at)):
             tones[end - 1] = "de5"
         named = word.tag == "nr" and 1 < len(word.text) < 5 and word.text not in lexicon.phrases.readings
-        if named and word.text[0] not in _MORE_OFTEN_WORDS:
+        if named and _is_name(word.text):
             tones[at] = SURNAMES.get(word.text[0], tones[at])
         at = end
+
+
+def _is_name(word: str) -> bool:
+    """Whether what the segmenter takes for a name is one. It joins any two loose characters (查重, 曾任, 解题)."""
+    if word[0] in _MORE_OFTEN_WORDS:
+        return False
+    return len(word) > 2 or word[0] not in _OFTEN_VERBS or is_word(word)
 
 
 def _is_manner(word: Word, text: str, at: int) -> bool:

@@ -186,6 +186,8 @@ def _discount(match: re.Match[str]) -> str:
 
 
 def _and_more(match: re.Match[str]) -> str:
+    if after(match, 2) in ("人群", "用户", "玩家"):  # an age, not a count
+        return decimal(match["a"]) + "加"
     return decimal(match["a"]) + ("多" if re.match(_MEASURE + "|[家款项所座套]", after(match, 1)) else "加")
 
 

@@ -42,6 +42,8 @@ UNITS: dict[str, str] = {
     "cm3": "立方厘米",
     "dm³": "立方分米",
     "ha": "公顷",
+    "hm²": "公顷",
+    "hm2": "公顷",
     "L": "升",
     "l": "升",
     "ml": "毫升",
@@ -191,5 +193,7 @@ def alternatives(symbols: dict[str, str]) -> str:
 UNIT = rf"(?:{alternatives(UNITS)})(?![A-Za-z²³])"
 """A unit symbol that is not the head of a longer word."""
 
-PER_UNIT = rf"/\s?(?P<per>(?:{alternatives(PER)})(?![A-Za-z²³]))"
-"""A slash and what is counted by."""
+PER_UNIT = (
+    rf"(?<![^A-Za-zμ\d\s][A-Za-z])(?<!\A[A-Za-z])(?<![^\d]\s[A-Za-z])/\s?(?P<per>(?:{alternatives(PER)})(?![A-Za-z²³]))"
+)
+"""A slash and what is counted by; not between two letters that stand alone (Y/N)."""
