@@ -235,6 +235,21 @@ async def test_a_writer_held_back_is_not_taken_for_stalled() -> None:
     assert {segment[-1] for segment in later} == {"."}
 
 
+async def test_text_before_a_cancelled_push_is_spoken_after_a_stall() -> None:
+    """A writer that gives up while it is held back has still stalled."""
+    with speaker() as toy:
+        async with toy.stream(options=StreamOptions(stall_s=0.01)) as stream:
+            await stream.push("This is a sentence.\n" * 40 + "And the last words")
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(stream.push(" that never come"), 0.005)
+            said: set[str] = set()
+            async for chunk in stream:
+                said |= {timing.text for timing in chunk.timings}
+                if "words" in said:
+                    break
+        assert "come" not in said
+
+
 async def test_sound_waits_bounded_for_its_reader() -> None:
     """A reader that does not read stops the engine."""
     engine = ToneEngine()

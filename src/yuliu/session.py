@@ -171,14 +171,16 @@ class Stream:
             Closed: The text was ended or the stream is over.
         """
         self._stop_watching()  # a writer that is held back here is not stalled
-        while len(self._parts) > MAX_PENDING_PARTS and self.ending is None and self._error is None:
-            await self._changed.wait()
+        try:
+            while len(self._parts) > MAX_PENDING_PARTS and self.ending is None and self._error is None:
+                await self._changed.wait()
+        finally:
+            self._stall = self._loop.call_later(self._options.stall_s, self.flush)
         if self._text_ended or self.ending is not None:
             raise Closed("the stream takes no more text; open a new one")
         self._num_chars += len(delta)
         self._ledger.received(len(delta))
         self._read(self._reader.push(delta))
-        self._stall = self._loop.call_later(self._options.stall_s, self.flush)
 
     def flush(self) -> None:
         """Speak what has been pushed as it is, without waiting for what may follow."""
