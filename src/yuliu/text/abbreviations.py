@@ -11,11 +11,15 @@ def _words(text: str) -> frozenset[str]:
 
 
 TITLES = _words(
-    "dr mr mrs ms mx prof gen col capt cpt cmdr lt sgt maj rev hon sen rep gov pres fr messrs mme mlle supt insp"
+    "dr mr mrs ms mx prof gen col capt cpt cmdr lt sgt maj rev hon sen rep gov pres fr messrs mme mlle supt insp "
+    "adm cpl pvt brig cmdt atty ste"
 )
 """Stand before a name: the full stop never ends a sentence."""
 
-NUMBERED = _words("no nos fig figs vol vols ch chap sec sect art pt eq eqs ex p pp para ver op nr ref refs")
+NUMBERED = _words(
+    "no nos fig figs vol vols ch chap sec sect art pt eq eqs ex p pp para ver op nr ref refs "
+    "apt rm bldg bk app tab sc ed"
+)
 """Stand before a number: the full stop ends a sentence unless a digit follows ("No. 5", but "No. I will not.")."""
 
 INNER = _words("e.g i.e eg ie vs v cf viz approx al resp incl esp excl est aka a.k.a c.f w.r.t")

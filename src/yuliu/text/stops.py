@@ -110,6 +110,11 @@ class Run:
         return self.key in UNITS and (self.word[0].isdecimal() or self.previous[-1:].isdecimal())
 
     @property
+    def may_be_name(self) -> bool:
+        """Whether the mark may belong to a name inside the sentence: ``I love Yahoo! and eBay.``"""
+        return bool(self.previous) and self.word.istitle()
+
+    @property
     def is_in_date(self) -> bool:
         """Whether a year may follow a comma here: ``Oct 12th``, ``May``, any number."""
         key = self.key
@@ -144,7 +149,7 @@ def judge_gap(run: Run) -> Verdict:
 def _judge_stop_gap(run: Run) -> Verdict:
     if run.gap == 2 and not (run.mark is Mark.DOT and (run.key in TITLES or run.is_list_marker)):
         return Boundary.PARAGRAPH
-    if run.mark is Mark.STOP or (run.mark is Mark.ASK and not run.quoted):
+    if run.mark is Mark.STOP or (run.mark is Mark.ASK and not run.quoted and not run.may_be_name):
         return Boundary.SENTENCE
     return Undecided.WAIT
 

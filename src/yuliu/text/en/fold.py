@@ -42,6 +42,13 @@ def fold(source: str) -> Folded:
     last = ""
     for cluster in _CLUSTER.finditer(source):
         plain = _fold_cluster(cluster.group(), last)
+        if (
+            plain[:1] == "^"
+            and _is_raised(cluster.group())
+            and cluster.start()
+            and _is_raised(source[cluster.start() - 1])
+        ):
+            plain = plain[1:]  # "10²³": one power
         for char in plain:
             text.append(char)
             starts.append(cluster.start())
@@ -85,6 +92,10 @@ def _fold_number(char: str, plain: str, last: str) -> str:
     if decomposition.startswith("<square>") and plain[-1:] in ("2", "3") and plain[:-1].isalpha():
         return f"{plain[:-1]}^{plain[-1]}"
     return plain
+
+
+def _is_raised(char: str) -> bool:
+    return unicodedata.decomposition(char[0]).startswith("<super>")
 
 
 def _is_power(last: str) -> bool:

@@ -162,6 +162,16 @@ RULES = (
         re.compile(r"(?<![\w/.])(?:~|\.{1,2})?/[A-Za-z_][\w.-]{0,63}(?:/[\w.-]{1,63}){1,16}/?(?<![.-])"),
         _path,
     ),
+    Rule(
+        "extension",
+        re.compile(rf"(?<!\S)(?P<star>\*)?\.(?P<name>{_EXTENSIONS})(?!\w|\.\w)"),
+        lambda match: ("star " if match["star"] else "") + "dot " + _part(match["name"]),
+    ),
+    Rule(
+        "forum",
+        re.compile(r"(?<![\w/])(?P<kind>[ru])/(?=[A-Za-z_]{2})"),
+        lambda match: match["kind"].upper() + " slash ",
+    ),
     Rule("home_path", re.compile(r"(?<!\w)(?:~|\.{1,2})/[\w.-]{1,63}(?<![.-])(?![\w/])"), _path),
     Rule("windows_path", re.compile(r"(?<!\w)[A-Za-z]:\\[\w.-]{1,63}(?:\\[\w.-]{1,63}){0,16}(?<![.-])"), _path),
 )

@@ -6,7 +6,7 @@ import re
 
 from yuliu.text.en.number_words import cardinal, decade, digits, ordinal, two_digit_year, year
 from yuliu.text.en.rule import Rule, word_after, word_before
-from yuliu.text.en.tables import listing
+from yuliu.text.en.tables import any_of, listing
 
 _MONTHS = listing(
     "January February March April May June July August September October November December"
@@ -16,6 +16,13 @@ _MONTH = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?"
     r"|Nov(?:ember)?|Dec(?:ember)?|JAN|FEB|MAR|APR|MAY|JUN|JUL|AUG|SEP|OCT|NOV|DEC"
     r"|january|february|april|june|july|august|september|october|november|december)"
+)
+_BOOKS = listing(
+    "Genesis Gen Exodus Leviticus Numbers Deuteronomy Joshua Judges Ruth Samuel Kings Chronicles Ezra Nehemiah Esther"
+    " Job Psalm Psalms Ps Proverbs Prov Ecclesiastes Isaiah Jeremiah Lamentations Ezekiel Daniel Hosea Joel Amos"
+    " Obadiah Jonah Micah Nahum Habakkuk Zephaniah Haggai Zechariah Malachi Matthew Matt Mark Luke John Acts Romans Rom"
+    " Corinthians Galatians Ephesians Philippians Colossians Thessalonians Timothy Titus Philemon Hebrews James Peter"
+    " Jude Revelation Surah Sura Quran"
 )
 _SHORT_MONTH = r"(?:Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)"
 _DAY = r"(?:Mon|Tues?|Wed|Thu(?:rs?)?|Fri|Sat|Sun)"
@@ -124,6 +131,18 @@ def clock_words(hour: int, minute: int, *, half: str | None, second: str | None)
     if second is not None:
         words += f" and {cardinal(int(second))} second{'' if int(second) == 1 else 's'}"
     return words + (f" {half.upper()}M" if half else "")
+
+
+def _verse(match: re.Match[str]) -> str:
+    """``John 3:16`` is "John three sixteen"."""
+    last = f" to {cardinal(int(match['last']))}" if match["last"] else ""
+    return f"{match['book']} {cardinal(int(match['chapter']))} {cardinal(int(match['verse']))}{last}"
+
+
+def _clock_dotted(match: re.Match[str]) -> str | None:
+    """``10.30am``, as it is written in Britain."""
+    words = clock_words(int(match["hour"]), int(match["minute"]), half=_half(match), second=None)
+    return words and words + ("." if _ends_sentence(match) else "")
 
 
 def _half(match: re.Match[str]) -> str | None:
@@ -287,11 +306,34 @@ RULES = (
         re.compile(r"(?:(?<=\d0s)|(?<=\dst)|(?<=\dnd)|(?<=\drd)|(?<=\dth)|(?<=noon)|(?<=[Nn]ight))(?: ?–|-) ?(?=\d)"),
         lambda match: " to ",
     ),
+    Rule(
+        "joined_dates",
+        re.compile(
+            r"(?:(?<=\d)|(?<=\dst)|(?<=\dnd)|(?<=\drd)|(?<=\dth)|(?<=[ap]m)|(?<=[AP]M)|(?<=[ap]\.m\.))"
+            r"(?: ?[–—] ?|-| - )"
+            rf"(?=(?:{_MONTH}|{_DAY})\b\.?,? \d|noon\b|midnight\b)"
+        ),
+        lambda match: " to ",
+    ),
+    Rule(
+        "verse",
+        re.compile(
+            rf"\b(?P<book>{any_of(_BOOKS)})\.? (?P<chapter>\d{{1,3}}):(?P<verse>\d{{1,3}})"
+            r"(?:[-–](?P<last>\d{1,3}))?(?![\w:])"
+        ),
+        _verse,
+    ),
+    Rule(
+        "clock_dotted",
+        re.compile(rf"(?<![\w.:/$-])(?P<hour>1[0-2]|0?[1-9])\.(?P<minute>[0-5]\d)(?P<second>)?{_MERIDIEM}"),
+        _clock_dotted,
+    ),
     Rule("zone", re.compile(r"\b(?P<zone>UTC|GMT) ?-(?=\d)"), lambda match: f"{match['zone']} minus "),
     Rule(
         "decade",
         re.compile(
-            r"(?:(?<![\w.,$-])|(?<=0s-))(?P<prefix>(?:[Mm]id|[Ee]arly|[Ll]ate|[Pp]re|[Pp]ost)-)?(?P<mark>')?(?P<decade>(?:1[0-9]|20)\d0|(?<=')[1-9]0|[2-9]0)'?s(?!\w)"
+            r"(?:(?<![\w.,$-])|(?<=0s-))(?P<prefix>(?:[Mm]id|[Ee]arly|[Ll]ate|[Pp]re|[Pp]ost)-)?(?P<mark>')?"
+            r"(?P<decade>(?:1[0-9]|20)\d0|(?<=[Tt]he )[1-9]00|(?<=')[1-9]0|[2-9]0)'?s(?!\w)"
         ),
         _decade,
     ),

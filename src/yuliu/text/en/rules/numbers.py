@@ -210,6 +210,11 @@ def _is_year(match: re.Match[str]) -> bool:
 
 
 RULES = (
+    Rule(
+        "beats",
+        re.compile(rf"{_START}(?P<top>\d{{1,2}})/(?P<bottom>2|4|8|16)(?= (?:time|meter|signature|beat)\b)"),
+        lambda match: f"{number(match['top'])} {number(match['bottom'])}",
+    ),
     Rule("hex", re.compile(r"(?<!\w)0[xX](?P<run>[0-9A-Fa-f]{1,16})(?!\w)"), _hex),
     Rule(
         "thousands",

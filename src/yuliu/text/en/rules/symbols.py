@@ -50,6 +50,7 @@ RULES = (
         re.compile(r"(?<=[A-Za-z)\]])\^(?P<run>[23])(?!\d|\.\d)"),
         lambda match: {"2": "squared", "3": "cubed"}[match["run"]],
     ),
+    Rule("footnote", re.compile(r"(?<=[a-z]{4})\^(?![23](?!\d))\d{1,2}(?![\d.])"), lambda match: ""),
     Rule("power", re.compile(r"(?<=[\w)\]])(?:\^|\*\*)(?P<sign>-)?(?=[\w(])"), _power),
     Rule(
         "times",

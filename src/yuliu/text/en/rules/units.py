@@ -86,6 +86,8 @@ def _describes(match: re.Match[str]) -> bool:
 
 def _plausible(match: re.Match[str]) -> bool:
     unit, gap, per = match["unit"], match["gap"] == " ", match["per"]
+    if unit == "bps" and _FINANCE.search(before(match, 60)):
+        return False
     if len(unit) > 2 or per or match["power"]:
         return True
     if word_before(match) in _PLACES or unit == "B":
@@ -126,6 +128,19 @@ def _feet_inches(match: re.Match[str]) -> str:
 
 def _height(match: re.Match[str]) -> str:
     return f"{number(match['feet'])} foot {number(match['inches'])}"
+
+
+def _basis_points(match: re.Match[str]) -> str | None:
+    if not _FINANCE.search(before(match, 60)):
+        return None
+    return f"{sign_words(match['sign'])}{number(match['amount'])} basis point{'' if match['amount'] == '1' else 's'}"
+
+
+def _marked_dimensions(match: re.Match[str]) -> str:
+    """``8.5" x 11"``: inches by inches, feet by feet."""
+    names = {"'": ("foot", "feet"), '"': ("inch", "inches")}[match["mark"]]
+    first, last = match["first"], match["last"]
+    return f"{number(first)} {names[first != '1']} by {number(last)} {names[last != '1']}"
 
 
 def _bearing(match: re.Match[str]) -> str:
@@ -184,6 +199,9 @@ def _ordinal(match: re.Match[str]) -> str:
     return ordinal(int(match["amount"].replace(",", "")))
 
 
+_FINANCE = re.compile(
+    r"(?i:\b(?:rates?|yields?|spreads?|margins?|fed|bond|bank|hiked?|cuts?|rose|fell|rises?|falls?|basis|eased|widen\w*)\b)"
+)
 _COMPASS = {"N": "north", "S": "south", "E": "east", "W": "west"}
 _CLOCK_UNITS = {"h": "hour", "m": "minute", "s": "second"}
 
@@ -247,7 +265,20 @@ RULES = (
         _measure,
     ),
     Rule("height", re.compile(r"(?<![\w.,'])(?P<feet>[3-8])'(?P<inches>\d{1,2})(?![\w'\"]|\.\d)"), _height),
-    Rule("inch_mark", re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d))\"(?=[ -][a-z])"), lambda match: " inch"),
+    Rule(
+        "inch_mark",
+        re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d))\"(?=[ -][a-z]|[.,;)]|$)"),
+        lambda match: " inch",
+    ),
+    Rule("basis_points", re.compile(rf"(?<![\w.,$]){_SIGN}(?P<amount>{NUMBER}) ?bps?(?!\w)"), _basis_points),
+    Rule(
+        "marked_dimensions",
+        re.compile(
+            r"(?<![\w.,\"'])(?P<first>\d{1,4}(?:\.\d{1,3})?)(?P<mark>[\"'])"
+            r" ?[x×] ?(?P<last>\d{1,4}(?:\.\d{1,3})?)(?P=mark)"
+        ),
+        _marked_dimensions,
+    ),
     Rule(
         "feet_inches",
         re.compile(r"(?<![\w.,'])(?P<feet>\d{1,2})' ?(?:(?P<inches>\d{1,2})(?:\"|'')|(?=[ ,.]|$))"),
