@@ -14,16 +14,16 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Self
 
-from yuliu.audio.gain import amplify
-from yuliu.audio.join import fade_edges, padding, silences
+from yuliu.audio.join import silences
 from yuliu.coverage import Ledger
 from yuliu.engines.api import PlanOptions
 from yuliu.errors import Closed, InvalidRequest
+from yuliu.joiner import Joiner, Part
 from yuliu.scheduler.worker import Broken, Planned, Rendered
 from yuliu.segmenter import Segmenter, SegmenterOptions, split_segment
 from yuliu.text.lexicon import Words
 from yuliu.text.reader import Reader, ReaderOptions
-from yuliu.types import Cancelled, Chunk, Failed, Finished, Skipped, Span, SpeakOptions
+from yuliu.types import Cancelled, Failed, Finished, Skipped, Span, SpeakOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,13 +33,11 @@ if TYPE_CHECKING:
     from yuliu.scheduler.worker import Output, Scheduler
     from yuliu.text.lexicon import Entry
     from yuliu.text.reader import Event
-    from yuliu.types import Ending, Lang, Mark, Samples, Segment, Timing
+    from yuliu.types import Chunk, Ending, Lang, Segment
 
 MAX_PENDING_PARTS = 16
 """Parts of text that may wait to be spoken before ``push`` waits."""
 MIN_SPEED, MAX_SPEED = 0.25, 4.0
-MAX_PAUSE_S = 10.0
-"""Silence between two sounds is never longer, however many pauses were asked for."""
 NO_WORDS = Words()
 NO_VOICE = "a voice that is not loaded was asked for; the stream's own voice spoke instead"
 NO_PITCH = "pitch was asked for; no voice can change it"
@@ -74,20 +72,6 @@ class StreamOptions:
             raise InvalidRequest(
                 f"speed must be from {MIN_SPEED} to {MAX_SPEED}, not {self.speak.speed}", param="speed"
             )
-
-
-@dataclass(slots=True)
-class _Part:
-    """One language's part of a segment on its way through the scheduler."""
-
-    segment: Segment
-    pause_s: float
-    """After it, if no other was asked for."""
-    asked_s: float | None
-    """The pause after it that the writer asked for."""
-    marks_after: tuple[Mark, ...] = ()
-    """Between it and the next part."""
-    utterance: Utterance | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,15 +122,12 @@ class Stream:
         self._reader = Reader(options.reader, languages=tuple(route.lanes))
         self._segmenter = Segmenter(options.segmenter)
         self._loop = asyncio.get_running_loop()
-        self._parts: deque[_Part] = deque()
+        self._parts: deque[Part] = deque()
         self._ready: deque[_Ready] = deque()
         self._ledger = Ledger()
-        self._last: _Part | None = None
-        self._asked_s: float | None = None  # the pause asked for since the last sound
-        self._marks: tuple[Mark, ...] = ()  # passed since the last sound
+        self._joiner = Joiner(route.sample_rate)
         self._warnings: dict[str, None] = {}
         self._num_chars = 0
-        self._num_samples = 0
         self._text_ended = False
         self._error: SynthesisFailed | Closed | None = None
         self._changed = asyncio.Event()
@@ -202,7 +183,7 @@ class Stream:
             The stream's ending, which is an earlier one if it had ended before.
         """
         self._ready.clear()
-        return self._end(Cancelled(self._ledger.coverage(), self._audio_s))
+        return self._end(Cancelled(self._ledger.coverage(), self._joiner.audio_s))
 
     def __aiter__(self) -> Self:
         """The chunks, in order."""
@@ -228,10 +209,6 @@ class Stream:
             self._ledger.spoken(ready.spoken.segment.source, ready.spoken.skipped)
         self._settle()
         return ready.chunk
-
-    @property
-    def _audio_s(self) -> float:
-        return self._num_samples / self.sample_rate
 
     def _stop_watching(self) -> None:
         if self._stall is not None:
@@ -270,24 +247,14 @@ class Stream:
         speed = min(max(self._options.speak.speed * segment.style.rate, MIN_SPEED), MAX_SPEED)
         wanted = silences(segment.boundary, speed)
         tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
-        self._parts.append(_Part(segment, wanted.pause_s, segment.pause_s))
+        self._parts.append(Part(segment, wanted.pause_s, segment.pause_s))
         plan = PlanOptions(replace(self._options.speak, speed=speed), lead_s=wanted.lead_s, tail_s=tail_s)
         self._scheduler.submit(self._stream_id, lane, segment, plan)
 
     def _pass(self, segment: Segment, skipped: Sequence[Skipped]) -> None:
         """A segment without sound: its pause and marks go with the part before it."""
         self._ledger.silent(segment.source, skipped)
-        if self._parts:
-            last = self._parts[-1]
-            last.asked_s = _together(last.asked_s, segment.pause_s)
-            last.marks_after += segment.marks
-        else:
-            self._owe(segment.pause_s, segment.marks)
-
-    def _owe(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
-        """A pause and marks that come before the next sound."""
-        self._asked_s = _together(self._asked_s, asked_s)
-        self._marks += marks
+        (self._parts[-1] if self._parts else self._joiner).pass_over(segment.pause_s, segment.marks)
 
     def _from_lane(self, output: Output) -> None:
         """The scheduler's sink: called on a lane's thread."""
@@ -313,61 +280,20 @@ class Stream:
         while self._parts and (utterance := self._parts[0].utterance) and utterance.num_frames == 0:
             self._ledger.silent(utterance.segment.source, utterance.skipped)
             part = self._parts.popleft()
-            self._owe(part.asked_s, part.segment.marks + part.marks_after)
+            self._joiner.pass_over(part.asked_s, part.segment.marks + part.marks_after)
 
-    def _join(self, part: _Part, output: Rendered) -> None:
-        utterance, before = output.utterance, part.utterance
-        first = before is None or before.next_frame == 0
-        if first:
-            self._pause_before(part, utterance)
-        samples = fade_edges(output.samples, self.sample_rate, first=first, last=utterance.done)
-        chunk = Chunk(
-            amplify(samples, part.segment.style.volume_db), self.sample_rate, self._audio_s, part.segment.source
-        )
-        if first:
-            timings = tuple(_shifted(timing, self._audio_s) for timing in utterance.timings)
-            marks = (*self._passed(), *(_timed(mark, timings, self._audio_s) for mark in part.segment.marks))
-            chunk = replace(chunk, timings=timings, marks=marks)
-        self._emit(chunk, made_s=len(samples) / self.sample_rate, spoken=utterance if utterance.done else None)
-        part.utterance = utterance
-        if utterance.done:
-            self._last = self._parts.popleft()
-            self._owe(part.asked_s, part.marks_after)
-
-    def _pause_before(self, part: _Part, utterance: Utterance) -> None:
-        """Fill the pause since the utterance before with what model silence lacks of it."""
-        before = self._last.utterance if self._last else None
-        if self._last and before and self._asked_s is None:
-            self._be_silent(
-                padding(self._last.pause_s, before.tail_s, utterance.lead_s, self.sample_rate), part.segment.source
-            )
-        elif self._asked_s is not None:
-            tail_s = before.tail_s if before else 0.0
-            self._be_silent(padding(self._asked_s, tail_s, utterance.lead_s, self.sample_rate), part.segment.source)
-            self._asked_s = None
-
-    def _be_silent(self, silence: Samples, source: Span) -> None:
-        if len(silence):
-            self._emit(Chunk(silence, self.sample_rate, self._audio_s, source), made_s=0.0, spoken=None)
-
-    def _passed(self) -> tuple[Mark, ...]:
-        """The marks passed since the last sound; now is their time."""
-        marks, self._marks = self._marks, ()
-        return tuple(replace(mark, time_s=self._audio_s) for mark in marks)
-
-    def _emit(self, chunk: Chunk, *, made_s: float, spoken: Utterance | None) -> None:
-        self._num_samples += len(chunk.samples)
-        self._ready.append(_Ready(chunk, made_s, spoken))
+    def _join(self, part: Part, output: Rendered) -> None:
+        pauses, sound = self._joiner.join(part, output.samples, output.utterance)
+        self._ready += [_Ready(pause, 0.0, None) for pause in pauses]
+        made_s = len(output.samples) / self.sample_rate
+        self._ready.append(_Ready(sound, made_s, output.utterance if output.utterance.done else None))
+        if output.utterance.done:
+            self._parts.popleft()
 
     def _close_with_silence(self) -> None:
         """What was asked for after the last sound: a pause, marks."""
-        if self._asked_s or self._marks:
-            before = self._last.utterance if self._last else None
-            silence = padding(self._asked_s or 0.0, before.tail_s if before else 0.0, 0.0, self.sample_rate)
-            at = Span(self._num_chars, self._num_chars)
-            chunk = Chunk(silence, self.sample_rate, self._audio_s, at, marks=self._passed())
-            self._asked_s = None
-            self._emit(chunk, made_s=0.0, spoken=None)
+        if chunk := self._joiner.end(Span(self._num_chars, self._num_chars)):
+            self._ready.append(_Ready(chunk, 0.0, None))
 
     def _settle(self) -> None:
         """End the stream if nothing is left to come or to be taken; wake whoever waits for a change."""
@@ -375,10 +301,10 @@ class Stream:
             self._close_with_silence()
         if self.ending is None and not self._ready:
             if self._error is not None:
-                self._end(Failed(self._error.code, self._error.message, self._ledger.coverage(), self._audio_s))
+                self._end(Failed(self._error.code, self._error.message, self._ledger.coverage(), self._joiner.audio_s))
             elif self._text_ended and not self._parts:
                 warnings = (*self._reader.warnings, *self._warnings)
-                self._end(Finished(self._ledger.coverage(), self._audio_s, warnings))
+                self._end(Finished(self._ledger.coverage(), self._joiner.audio_s, warnings))
         self._changed.set()
         self._changed = asyncio.Event()
 
@@ -389,21 +315,3 @@ class Stream:
             self._stop_watching()
             self._changed.set()
         return self.ending
-
-
-def _shifted(timing: Timing, by_s: float) -> Timing:
-    return replace(timing, start_s=timing.start_s + by_s, end_s=timing.end_s + by_s)
-
-
-def _together(one_s: float | None, other_s: float | None) -> float | None:
-    """Two pauses asked for at one place."""
-    if one_s is None or other_s is None:
-        return other_s if one_s is None else one_s
-    return min(one_s + other_s, MAX_PAUSE_S)
-
-
-def _timed(mark: Mark, timings: tuple[Timing, ...], start_s: float) -> Mark:
-    """The mark with its time: where the first unit behind it begins."""
-    behind = (timing.start_s for timing in timings if timing.source.end > mark.offset)
-    end_s = timings[-1].end_s if timings else start_s
-    return replace(mark, time_s=next(behind, end_s))

@@ -22,6 +22,10 @@ Lang = Literal["zh", "en"]
 """A language as the front ends know it (BCP 47 primary tags)."""
 
 
+MAX_PAUSE_S = 10.0
+"""Silence between two sounds is never longer, however many pauses were asked for."""
+
+
 class Span(NamedTuple):
     """The half-open range ``[start, end)`` of code points in a text."""
 

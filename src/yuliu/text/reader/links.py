@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from yuliu.text.reader.cursor import Cursor, Progress
+from yuliu.types import MAX_PAUSE_S
 
 _LABEL = r"(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,80}\]){0,200}"
 _LINK = re.compile(rf"\[{_LABEL}\](?=([(\[]))")
@@ -25,8 +26,6 @@ _PAUSE_BEGUN = re.compile(
     r"\[(?:p(?:a(?:u(?:s(?:e(?:[ :=]\s{0,3}(?:\d{1,6}(?:\.\d{0,3})?\s{0,3}(?:m?s?)?)?)?)?)?)?)?)?", re.IGNORECASE
 )
 _NAME = re.compile(r"[^\W\d_]{2}")
-MAX_PAUSE_S = 10.0
-"""Longer pauses are cut to it."""
 
 
 def pause_tag(cursor: Cursor) -> Progress:

@@ -6,7 +6,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
-from yuliu.text.reader.links import MAX_PAUSE_S
+from yuliu.types import MAX_PAUSE_S
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,0 +1,134 @@
+"""Joins the utterances of a stream into one sound: pauses, edges, levels, and when words and marks sound.
+
+Pure and incremental: what it gives depends on the utterances and their order, never on how they were cut into steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from yuliu.audio.gain import amplify
+from yuliu.audio.join import fade_edges, padding
+from yuliu.types import MAX_PAUSE_S, Chunk
+
+if TYPE_CHECKING:
+    from yuliu.engines.api import Utterance
+    from yuliu.types import Mark, Samples, Segment, Span, Timing
+
+
+@dataclass(slots=True)
+class Part:
+    """One language's part of a segment on its way through the scheduler."""
+
+    segment: Segment
+    pause_s: float
+    """After it, if no other was asked for."""
+    asked_s: float | None
+    """The pause after it that the writer asked for."""
+    marks_after: tuple[Mark, ...] = ()
+    """Between it and the next part."""
+    utterance: Utterance | None = None
+    """As planned, then as far as it is rendered."""
+
+    def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
+        """A pause and marks that stand between this part and the next."""
+        self.asked_s = _together(self.asked_s, asked_s)
+        self.marks_after += marks
+
+
+class Joiner:
+    """The sound of one stream so far.
+
+    Args:
+        sample_rate: Hz, of all utterances.
+    """
+
+    def __init__(self, sample_rate: int) -> None:
+        self._sample_rate = sample_rate
+        self._num_samples = 0
+        self._last: Part | None = None
+        self._asked_s: float | None = None  # the pause asked for since the last sound
+        self._marks: tuple[Mark, ...] = ()  # passed since the last sound
+
+    @property
+    def audio_s(self) -> float:
+        """Length of all chunks given so far, seconds."""
+        return self._num_samples / self._sample_rate
+
+    def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
+        """A pause and marks that come before the next sound."""
+        self._asked_s = _together(self._asked_s, asked_s)
+        self._marks += marks
+
+    def join(self, part: Part, samples: Samples, after: Utterance) -> tuple[list[Chunk], Chunk]:
+        """What a step made of a part.
+
+        Args:
+            part: The part, with its utterance as it was before the step; it is brought up to date.
+            samples: What the step gave.
+            after: The utterance after the step.
+
+        Returns:
+            The pauses before it, and the sound. On an utterance's first chunk are its timings and marks.
+        """
+        first = part.utterance is None or part.utterance.next_frame == 0
+        pauses = self._pauses_before(part, after) if first else []
+        faded = fade_edges(samples, self._sample_rate, first=first, last=after.done)
+        chunk = self._chunk(amplify(faded, part.segment.style.volume_db), part.segment.source)
+        if first:
+            timings = tuple(_shifted(timing, chunk.start_s) for timing in after.timings)
+            own = (_timed(mark, timings, chunk.start_s) for mark in part.segment.marks)
+            chunk = replace(chunk, timings=timings, marks=(*self._passed(chunk.start_s), *own))
+        part.utterance = after
+        if after.done:
+            self._last = part
+            self.pass_over(part.asked_s, part.marks_after)
+        return pauses, chunk
+
+    def end(self, at: Span) -> Chunk | None:
+        """What was asked for after the last sound, a pause or marks; None if nothing was."""
+        if not (self._asked_s or self._marks):
+            return None
+        before = self._last.utterance if self._last else None
+        silence = padding(self._asked_s or 0.0, before.tail_s if before else 0.0, 0.0, self._sample_rate)
+        self._asked_s = None
+        marks = self._passed(self.audio_s)
+        return replace(self._chunk(silence, at), marks=marks)
+
+    def _pauses_before(self, part: Part, utterance: Utterance) -> list[Chunk]:
+        """Fill the pause since the utterance before with what model silence lacks of it."""
+        before = self._last.utterance if self._last else None
+        usual_s = self._last.pause_s if self._last and before else 0.0
+        pause_s = usual_s if self._asked_s is None else self._asked_s
+        self._asked_s = None
+        silence = padding(pause_s, before.tail_s if before else 0.0, utterance.lead_s, self._sample_rate)
+        return [self._chunk(silence, part.segment.source)] if len(silence) else []
+
+    def _chunk(self, samples: Samples, source: Span) -> Chunk:
+        start_s = self.audio_s
+        self._num_samples += len(samples)
+        return Chunk(samples, self._sample_rate, start_s, source)
+
+    def _passed(self, now_s: float) -> tuple[Mark, ...]:
+        """The marks passed since the last sound; now is their time."""
+        marks, self._marks = self._marks, ()
+        return tuple(replace(mark, time_s=now_s) for mark in marks)
+
+
+def _together(one_s: float | None, other_s: float | None) -> float | None:
+    """Two pauses asked for at one place."""
+    if one_s is None or other_s is None:
+        return other_s if one_s is None else one_s
+    return min(one_s + other_s, MAX_PAUSE_S)
+
+
+def _shifted(timing: Timing, by_s: float) -> Timing:
+    return replace(timing, start_s=timing.start_s + by_s, end_s=timing.end_s + by_s)
+
+
+def _timed(mark: Mark, timings: tuple[Timing, ...], start_s: float) -> Mark:
+    """The mark with its time: where the first unit behind it begins."""
+    behind = (timing.start_s for timing in timings if timing.source.end > mark.offset)
+    end_s = timings[-1].end_s if timings else start_s
+    return replace(mark, time_s=next(behind, end_s))
