@@ -344,6 +344,10 @@ NAMES = (
     Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b| '\d\d\b))"), _short_month),
     Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
     Rule("weekday_list", re.compile(rf"\b{_DAY}(?:/{_DAY}){{1,6}}\b"), _weekday_list),
-    Rule("weekday", re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|\d)))"), _weekday),
+    Rule(
+        "weekday",
+        re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|(?:the )?\d)))"),
+        _weekday,
+    ),
 )
 """Rules that need no digit; tried after the others."""

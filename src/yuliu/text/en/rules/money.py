@@ -127,7 +127,28 @@ def _cents(match: re.Match[str]) -> str:
     return _signed(match["sign"], f"{words} cent{'' if words == 'one' else 's'}")
 
 
+def _continental(match: re.Match[str]) -> str:
+    """``€1.299,00``: points between thousands and a comma before cents."""
+    currency = _NAMES[match["symbol"]]
+    return _signed(match["sign"], _amount(match["amount"].replace(".", "").replace(",", "."), currency))
+
+
 RULES = (
+    Rule(
+        "continental_money",
+        re.compile(
+            rf"{_SIGN}(?<!\w)(?P<symbol>{any_of(_SYMBOLS)}) ?(?P<amount>\d{{1,3}}(?:\.\d{{3}}){{0,4}},\d\d|"
+            r"(?<=€)\d{1,3}(?:\.\d{3}){1,4}(?! ?(?:[mb]n?\b|[mbt]rillion|million|billion)))(?![\w]|[.,]\d)"
+        ),
+        _continental,
+    ),
+    Rule(
+        "continental_money_after",
+        re.compile(
+            rf"(?<![\w.,]){_SIGN}(?P<amount>\d{{1,3}}(?:\.\d{{3}}){{0,4}},\d\d) ?(?P<symbol>[€£₺]|EUR|GBP)(?!\w)"
+        ),
+        _continental,
+    ),
     Rule(
         "money_range",
         re.compile(

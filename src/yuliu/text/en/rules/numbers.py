@@ -100,6 +100,10 @@ def _fraction(match: re.Match[str]) -> str | None:
     top, bottom = match["top"], match["bottom"]
     if (top, bottom) == ("9", "11"):
         return "nine eleven"
+    if _is_share(top, bottom):
+        return f"{number(top)} {number(bottom)}"
+    if len(top) == 4 and len(bottom) == 2 and int(bottom) == (int(top[2:]) + 1) % 100:
+        return f"{_plain(top)} to {_range_end(top, bottom)}"
     if _is_mark(match):
         return f"{number(top)} out of {number(bottom)}"
     sign = sign_words(match["sign"])
@@ -112,6 +116,11 @@ def _fraction(match: re.Match[str]) -> str | None:
         return sign + words
     unit = f" {plural_of(UNITS[match['unit']])}" if match["unit"] else ""
     return f"{sign}{_plain(top)} {'over' if len(top) > 1 else 'slash'} {_plain(bottom)}{unit}"
+
+
+def _is_share(top: str, bottom: str) -> bool:
+    """Whether it tells how a whole is divided: ``60/40``."""
+    return top.isdigit() and min(len(top), len(bottom)) == 2 and int(top) + int(bottom) == 100
 
 
 def _is_mark(match: re.Match[str]) -> bool:

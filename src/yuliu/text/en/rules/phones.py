@@ -99,6 +99,9 @@ RULES = (
     ),
     Rule("phone_area", re.compile(r"(?<![\w.-])\(0\d{1,4}\) ?\d{3,4}[ -]?\d{3,5}(?![\w-]|[.,]\d)"), _phone),
     Rule("phone_trunk", re.compile(r"(?<![\w.,+-])0\d{2,4}[ -](?:\d{5,6}|\d{3,4}[ -]\d{3,4})(?![\w-]|[.,]\d)"), _phone),
+    Rule(
+        "phone_dialled", re.compile(r"(?<![\w.,+-])00 ?[1-9]\d{0,2}(?:[ -]\(?\d{1,5}\)?){2,6}(?![\w-]|[.,]\d)"), _phone
+    ),
     Rule("extension", re.compile(r"(?<=\d{4}),? ?[xX](?P<run>\d{1,5})(?!\w)"), _extension),
     Rule("keys", re.compile(r"(?<![\w*#])(?:\*\d{1,4}[*#]?|#\d{1,4}[*#]|\d{1,4}#)(?!\w)"), _keys),
     Rule("zip", re.compile(r"(?<=, )(?P<state>[A-Z]{2}),? (?P<run>\d{5}(?:-\d{4})?)(?!\w|[.,-]\d)"), _zip),
@@ -112,7 +115,7 @@ RULES = (
         "code",
         re.compile(
             rf"(?i:\b(?P<word>{any_of(_CODE)}))(?P<gap>(?i: code| number| no\.?| is|:| #|#){{0,2}} ?)"
-            r"(?P<run>(?:\d{3,20}|0\d|\d{1,8}(?=-\d))(?:-\d{1,8}| \d{4}(?!\w)){0,6})(?![\w%]|[.,:/-]\d)"
+            r"(?P<run>(?!00 ?[1-9]\d{0,2}[ -]\d)(?:\d{3,20}|0\d|\d{1,8}(?=-\d))(?:-\d{1,8}| \d{4}(?!\w)){0,6})(?![\w%]|[.,:/-]\d)"
         ),
         _code,
     ),

@@ -30,6 +30,15 @@ _NUMBERED = table(
     " op: opus; Sect: Section; sec: section; Vols: Volumes; vols: volumes; Chs: Chapters; Tab: Table; Ver: Version;"
     " ver: version; Lect: Lecture; Bk: Book; bk: book"
 )
+_BEFORE_COLON = table(
+    "hrs: hours; Hrs: Hours; hr: hour; min: minimum; max: maximum; Min: Minimum; Max: Maximum; Tel: Telephone;"
+    " tel: telephone; ext: extension; Ext: Extension; qty: quantity; Qty: Quantity; temp: temperature;"
+    " Temp: Temperature; avg: average; Avg: Average; vol: volume; Vol: Volume; dept: department; Dept: Department;"
+    " Attn: Attention; approx: approximately; est: estimated; Est: Estimated; addr: address; Addr: Address;"
+    " Acct: Account; acct: account; wt: weight; Wt: Weight; ht: height; Ht: Height; Mon: Monday; Tue: Tuesday;"
+    " Tues: Tuesday; Wed: Wednesday; Thu: Thursday; Thurs: Thursday; Fri: Friday; Sat: Saturday; Sun: Sunday"
+)
+"""Short forms that head a value ("Hrs: 8-8"), where they lack the dot that tells them elsewhere."""
 _ROADS = table("St: Street; Ave: Avenue; Rd: Road; Blvd: Boulevard; Ln: Lane; Hwy: Highway; Pkwy: Parkway")
 _CAPITAL_TITLES = table("MR: Mister; MRS: Missus; MS: Miz; DR: Doctor; PROF: Professor; ST: Saint")
 _BARE_UNITS = listing("mmHg kg km cm mm ml mL mg GHz MHz kHz Hz kWh mph km/h kph fps dB Mbps Gbps kbps rpm")
@@ -130,6 +139,11 @@ RULES = (
     Rule("numbered", re.compile(rf"\b(?P<word>{any_of(_NUMBERED)})\. ?(?=\d)"), _numbered),
     Rule(
         "road", re.compile(rf"\b(?P<road>{any_of(_ROADS)})(?=$|[,;)?!]| (?:and|in|near|is|at|was|today|now)\b)"), _road
+    ),
+    Rule(
+        "before_colon",
+        re.compile(rf"(?<![\w.@/-])(?P<short>{any_of(_BEFORE_COLON)})(?=: ?\S)"),
+        lambda match: _BEFORE_COLON[match["short"]],
     ),
     Rule("versus", re.compile(r"(?<=[a-z.] )v\. (?=[A-Z])"), lambda match: "versus "),
     Rule("title", re.compile(rf"\b(?P<title>{any_of(TITLES)})\.? (?=[A-Z])"), _title),
