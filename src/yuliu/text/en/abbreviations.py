@@ -20,7 +20,7 @@ ABBREVIATIONS = table(
     " vs.: versus; vs: versus; Vs.: versus; vol.: volume; Vol.: Volume; Pt.: Part; Ch.: Chapter; ch.: chapter;"
     " Sec.: Section; Fig.: Figure; fig.: figure; figs.: figures; Figs.: Figures; eq.: equation; Eq.: Equation;"
     " etc.: et cetera; etc: et cetera; e.g.: for example; eg.: for example; E.g.: For example; i.e.: that is;"
-    " I.e.: That is; cf.: compare; et al.: et al; w/o: without; w/: with; c/o: care of; b/c: because;"
+    " I.e.: That is; cf.: compare; et al.: et al; w/o: without; w/in: within; w/: with; c/o: care of; b/c: because;"
     " aka: also known as; a.k.a.: also known as; AKA: also known as; viz.: namely; misc.: miscellaneous;"
     " min.: minimum; max.: maximum; avg.: average; temp.: temperature; Tel.: Telephone; tel.: telephone;"
     " ext.: extension; Ext.: Extension; incl.: including; excl.: excluding; esp.: especially; orig.: originally;"

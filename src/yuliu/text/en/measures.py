@@ -34,6 +34,8 @@ _PLAIN = table(
     " sq. ft.: square foot; sq mi: square mile; sq m: square meter; sq km: square kilometer; sq in: square inch;"
     " cu ft: cubic foot; MPH: mile per hour; MPG: mile per gallon; KPH: kilometer per hour; RPM: revolution per minute;"
     " FPS: frame per second; PSI: pound per square inch; BPM: beat per minute; KG: kilogram; KM: kilometer;"
+    " sq. m: square meter; sq. mi.: square mile; sq. km: square kilometer; cu. ft.: cubic foot; cu. m: cubic meter;"
+    " cu. in.: cubic inch; sq. in.: square inch; sq. yd.: square yard; N·m: newton meter; pts: point;"
     " mins.: minute; min.: minute; lbs.: pound; lb.: pound; ft.: foot; oz.: ounce; hrs.: hour;"
     " hr.: hour; yrs.: year; in.: inch; sec.: second"
 )

@@ -93,6 +93,19 @@ def _day_month(match: re.Match[str]) -> str | None:
     return words + (f", {year(int(match['year']))}" if match["year"] else "")
 
 
+def _day_month_joined(match: re.Match[str]) -> str | None:
+    month = 1 + next(index for index, name in enumerate(_MONTHS) if name.startswith(match["month"][:3]))
+    return date_words(_full_year(match["year"]), month, int(match["day"]))
+
+
+def _year_month(match: re.Match[str]) -> str | None:
+    """``2024/7`` is "July twenty twenty four"; ``2001/02`` a season."""
+    value, month = int(match["year"]), int(match["month"])
+    if len(match["month"]) == 2 and month == (value + 1) % 100:
+        return None
+    return f"{_MONTHS[month - 1]} {year(value)}"
+
+
 def _short_month(match: re.Match[str]) -> str:
     return month_name(match["month"]) + ("." if _ends_sentence(match) else "")
 
@@ -268,9 +281,22 @@ RULES = (
         "day_month",
         re.compile(
             rf"(?<![\w.,:/$-])(?P<the>[Tt]he )?(?P<day>{_DAY_NUMBER})(?: ?[-–—] ?(?P<last>{_DAY_NUMBER}))? (?:of )?"
-            rf"(?P<month>{_MONTH})\b(?:\.(?= [a-z\d]))?" + _YEAR
+            rf"(?P<month>{_MONTH})\b(?:\.(?=,? [a-z\d]))?" + _YEAR
         ),
         _day_month,
+    ),
+    Rule(
+        "day_month_joined",
+        re.compile(
+            rf"(?<![\w.-])(?P<day>0?[1-9]|[12]\d|3[01])(?P<sep>[-/ ])(?P<month>{_SHORT_MONTH})(?P=sep)"
+            r"(?P<year>[12]\d{3}|\d\d)(?![\w-])"
+        ),
+        _day_month_joined,
+    ),
+    Rule(
+        "year_month",
+        re.compile(r"(?<![\w./-])(?P<year>[12]\d{3})/(?P<month>0?[1-9]|1[0-2])(?![\w/]|\.\d)"),
+        _year_month,
     ),
     Rule("month_slash_day", re.compile(r"(?<![\w./-])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\w/]|[.]\d)"), _month_slash_day),
     Rule(
@@ -340,7 +366,7 @@ RULES = (
     Rule("short_year", re.compile(r"(?<!\w)'(?P<year>\d\d)(?![\w']|[.,:]\d)"), _short_year),
 )
 NAMES = (
-    Rule("months", re.compile(rf"\b(?P<first>{_MONTH})\.?[-–](?P<last>{_MONTH})\b"), _months),
+    Rule("months", re.compile(rf"\b(?P<first>{_MONTH})\.?[-–](?P<last>{_MONTH})\b(?:\.(?= \d))?"), _months),
     Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b| '\d\d\b))"), _short_month),
     Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
     Rule("weekday_list", re.compile(rf"\b{_DAY}(?:/{_DAY}){{1,6}}\b"), _weekday_list),

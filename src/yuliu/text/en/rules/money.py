@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from yuliu.text.en.number_words import number, whole
-from yuliu.text.en.rule import Rule, word_after
+from yuliu.text.en.rule import Rule, word_after, word_before
 from yuliu.text.en.tables import any_of, listing, table
 
 NUMBER = r"(?:(?:\d{1,3}(?:,\d{3}){1,12}(?!\d)|\d{1,40})(?:\.\d{1,40})?|\.\d{1,40})"
@@ -56,6 +56,13 @@ _PER = table(
     " head: head; kWh: kilowatt hour; ton: ton; barrel: barrel; ounce: ounce; oz: ounce; sq ft: square foot;"
     " pair: pair; page: page"
 )
+NO_NOUNS = frozenset(
+    listing(
+        "of we i you he she they it that to from in is are was were per and or more less away long wide tall high"
+        " deep on at for with by as than into over under later ago after before old left right up down apart a an the"
+    )
+)
+"""Words behind a measure or an amount that it does not describe."""
 _BEFORE_NOUN = frozenset(listing("bill bills note notes coin coins check fee deal budget prize bet ticket tickets tip"))
 """Nouns before which the currency stays singular: "a five dollar bill"."""
 _SCALE = (
@@ -105,7 +112,10 @@ def _money(match: re.Match[str]) -> str:
 def _describes(match: re.Match[str]) -> bool:
     """Whether the amount stands before a noun that it describes: "$5 bill", "$10-million deal", "$20-a-day"."""
     hyphened = match.string[match.end() : match.end() + 1] == "-" and word_after(match) != ""
-    return hyphened or word_after(match) in _BEFORE_NOUN or "-million" in match.group() or "-billion" in match.group()
+    after = word_after(match)
+    if word_before(match) in ("a", "an", "the") and not match["per"] and after.islower() and after not in NO_NOUNS:
+        return True
+    return hyphened or after in _BEFORE_NOUN or "-million" in match.group() or "-billion" in match.group()
 
 
 def _money_after(match: re.Match[str]) -> str:
@@ -119,7 +129,12 @@ def _money_range(match: re.Match[str]) -> str:
         return f"{number(first) + many if scale else _amount(first, _NAMES[match['symbol']])} to {_sum(match)}"
     if scale:
         return f"{number(first)} {SCALES.get(scale, scale)} to {_sum(match)}"
-    return f"{_amount(first, _NAMES[match['symbol']]) if '.' in first else number(first)} to {_sum(match)}"
+    words = f"{_amount(first, _NAMES[match['symbol']]) if '.' in first else number(first)} to {_sum(match)}"
+    currency = _NAMES[match["symbol"]]
+    after = word_after(match)
+    if word_before(match) in ("a", "an", "the") and after.islower() and after not in NO_NOUNS:
+        words = words.removesuffix(currency.many) + (currency.one if words.endswith(currency.many) else "")
+    return words
 
 
 def _cents(match: re.Match[str]) -> str:

@@ -188,7 +188,7 @@ def _ratio(match: re.Match[str]) -> str:
 
 def _scientific(match: re.Match[str]) -> str:
     minus = "minus " if match["minus"] == "-" else ""
-    return f"{sign_words(match['sign'])}{number(match['base'])} times ten to the {minus}{number(match['power'])}"
+    return f"{sign_words(match['sign'])}{number(match['base'])} times ten to the {minus}{cardinal(int(match['power']))}"
 
 
 def _continental(match: re.Match[str]) -> str:
@@ -273,7 +273,11 @@ RULES = (
         re.compile(rf"{_START}(?P<first>{NUMBER})(?P<dash> ?[-–—] ?)(?P<last>{NUMBER})(?!\w|[-–:/]\d|[.,]\d)"),
         _range,
     ),
-    Rule("ratio", re.compile(rf"{_START}(?P<first>\d{{1,4}}) ?: ?(?P<last>\d{{1,4}}){_EDGE}"), _ratio),
+    Rule(
+        "ratio",
+        re.compile(rf"{_START}(?P<first>\d{{1,4}}) ?: ?(?P<last>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,4}}){_EDGE}"),
+        _ratio,
+    ),
     Rule(
         "continental",
         re.compile(

@@ -12,7 +12,7 @@ LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
 """Letters that the dictionaries or the reader of unknown words may know, as a range for a pattern."""
 _SPOKEN = {
     "&": "and", "=": "equals", "≠": "is not equal to", "≤": "less than or equal to", "≥": "greater than or equal to",
-    "≈": "approximately", "±": "plus or minus", "÷": "divided by", "√": "square root of", "∞": "infinity",
+    "≈": "approximately", "±": "plus or minus", "÷": "divided by", "√": "square root of", "∠": "angle", "∞": "infinity",
     "∑": "sum of", "∫": "integral of", "∂": "partial", "∆": "delta", "∈": "in", "∀": "for all", "∃": "there exists",
     "§": "section", "¶": "paragraph", "°": "degrees", "¢": "cents", "£": "pounds", "€": "euros", "¥": "yen",
     "%": "percent", "→": "to", "⇒": "implies", "≡": "is equivalent to", "∝": "is proportional to", "©": "copyright",
@@ -51,6 +51,13 @@ RULES = (
         lambda match: {"2": "squared", "3": "cubed"}[match["run"]],
     ),
     Rule("footnote", re.compile(r"(?<=[a-z]{4})\^(?![23](?!\d))\d{1,2}(?![\d.])"), lambda match: ""),
+    Rule(
+        "per",
+        re.compile(
+            r"(?<=[a-z]{2}s)/(?=(?:hour|minute|second|day|night|week|month|year|person|game|user|page|item|mile)\b)"
+        ),
+        lambda match: " per ",
+    ),
     Rule("power", re.compile(r"(?<=[\w)\]])(?:\^|\*\*)(?P<sign>-)?(?=[\w(])"), _power),
     Rule(
         "times",

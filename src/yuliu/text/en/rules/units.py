@@ -7,7 +7,7 @@ import re
 from yuliu.text.en.measures import PER, UNITS, plural_of
 from yuliu.text.en.number_words import number, ordinal, pairs
 from yuliu.text.en.rule import Rule, before, word_after, word_before
-from yuliu.text.en.rules.money import NUMBER, SCALES
+from yuliu.text.en.rules.money import NO_NOUNS, NUMBER, SCALES
 from yuliu.text.en.tables import any_of, listing
 
 _TIGHT_ONLY = frozenset(listing("in pt t mo us b lx mil g s"))
@@ -28,13 +28,6 @@ _COUNTED = frozenset(
     listing("people users dollars euros pounds tokens views records rows parameters params followers of")
 )
 """Nouns that are counted in millions and billions."""
-_NO_NOUNS = frozenset(
-    listing(
-        "of we i you he she they it that to from in is are was were per and or more less away long wide tall high"
-        " deep on at for with by as than into over under later ago after before old left right up down apart a an the"
-    )
-)
-"""Words behind a measure that it does not describe."""
 _TURNS = frozenset(listing("angle turn rotation bend slope tilt view arc curve lens"))
 _LINES = frozenset(listing("240 360 480 576 720 1080 1440 2160 4320"))
 """Heights of pictures, said in pairs before p or i."""
@@ -78,7 +71,7 @@ def _describes(match: re.Match[str]) -> bool:
         return True
     if match["unit"] == "°" and after in _TURNS:
         return True
-    noun = after.islower() and after not in _NO_NOUNS and not match["per"]
+    noun = after.islower() and after not in NO_NOUNS and not match["per"]
     if noun and match["unit"] in ("W", "V", "kW", "mm", "MP") and not match["gap"]:
         return True
     return noun and word_before(match) in ("a", "an", "the") and not match["unit"].endswith("h")
@@ -124,6 +117,12 @@ def _feet_inches(match: re.Match[str]) -> str:
     words = f"{number(match['feet'])} {'foot' if match['feet'] == '1' else 'feet'}"
     inches = match["inches"]
     return f"{words} {number(inches)} inch{'' if inches == '1' else 'es'}" if inches else words
+
+
+def _team(match: re.Match[str]) -> str:
+    """``49ers`` is "forty niners"."""
+    words = number(match["amount"])
+    return words + ("rs" if words.endswith("e") else "ers")
 
 
 def _height(match: re.Match[str]) -> str:
@@ -208,7 +207,7 @@ _CLOCK_UNITS = {"h": "hour", "m": "minute", "s": "second"}
 
 def _duration(match: re.Match[str]) -> str:
     """``2h 30m`` is "two hours thirty minutes"."""
-    parts = re.findall(r"(\d+) ?([hms])", match.group())
+    parts = re.findall(r"(\d+) ?([hms])", match.group() + ("m" if match.group()[-1].isdigit() else ""))
     return " ".join(
         f"{number(run)} {_CLOCK_UNITS[unit] if run == '1' else plural_of(_CLOCK_UNITS[unit])}" for run, unit in parts
     )
@@ -253,7 +252,10 @@ RULES = (
     ),
     Rule(
         "duration",
-        re.compile(r"(?<![\w.,$/^-])(?:\d{1,3} ?h ?\d{1,2} ?m(?:in)?(?: ?\d{1,2} ?s)?|\d{1,3} ?m ?\d{1,2} ?s)(?!\w)"),
+        re.compile(
+            r"(?<![\w.,$/^-])(?:\d{1,3} ?h ?\d{1,2} ?m(?:in)?(?: ?\d{1,2} ?s)?"
+            r"|\d{1,2}h[0-5]\d|\d{1,3} ?m ?\d{1,2} ?s)(?!\w)"
+        ),
         _duration,
     ),
     Rule(
@@ -264,6 +266,13 @@ RULES = (
         ),
         _measure,
     ),
+    Rule("aperture", re.compile(r"(?<![\w/])[fF]/(?=\d)"), lambda match: "F "),
+    Rule(
+        "exposure",
+        re.compile(r"(?<![\w.,/$-])1/(?P<amount>\d{2,4}) ?s(?:ec(?:onds?)?)?(?!\w)"),
+        lambda match: f"one {ordinal(int(match['amount']))} of a second",
+    ),
+    Rule("team", re.compile(r"(?<![\w.,-])(?P<amount>\d{1,3})ers(?!\w)"), _team),
     Rule("height", re.compile(r"(?<![\w.,'])(?P<feet>[3-8])'(?P<inches>\d{1,2})(?![\w'\"]|\.\d)"), _height),
     Rule(
         "inch_mark",
@@ -288,7 +297,7 @@ RULES = (
     Rule(
         "dimensions",
         re.compile(
-            r"(?<![\w.,$])(?!0[xX])\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?(?![\w.]\w|[\d^])){1,3}"
+            r"(?<![\w.,$])(?!0[xX])\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?![\w.]\w|[\d^])"
             r"(?P<inches> in(?=[.,;)]|$))?"
         ),
         _dimensions,

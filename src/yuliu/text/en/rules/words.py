@@ -24,7 +24,8 @@ _GREETED = frozenset(listing("hi hello dear the ask and meet see call with to is
 _STREET_AFTER = re.compile(r"(?:[A-Z][a-z]+)? ?(?:is|and|in|at|near|was|to)?\b")
 _NUMERO = table("No: Number; no: number; Nos: Numbers; nos: numbers; p: page; pp: pages; Pp: Pages; P: page")
 _NUMBERED = table(
-    "Sc: Scene; sc: scene; Gr: Grade;"
+    "pg: page; pgs: pages; Pg: Page; Nr: Number; Rt: Route; rt: route; v: version; Amend: Amendment;"
+    " Sc: Scene; sc: scene; Gr: Grade;"
     " Art: Article; art: article; Arts: Articles; Eqs: Equations; eqs: equations; Ref: Reference; ref: reference;"
     " Refs: References; refs: references; Para: Paragraph; para: paragraph; Ex: Example; App: Appendix; Op: Opus;"
     " op: opus; Sect: Section; sec: section; Vols: Volumes; vols: volumes; Chs: Chapters; Tab: Table; Ver: Version;"
