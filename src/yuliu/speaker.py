@@ -196,10 +196,12 @@ class Speaker:
 
         Raises:
             UnknownVoice: No such voice is loaded.
+            UnknownLexicon: ``options`` names a lexicon that is not there.
             NothingToSpeak: The text holds nothing that the voice can say.
             SynthesisFailed: An engine failed.
         """
-        return _run(self._speak(text, voice, options))
+        options = options or StreamOptions()
+        return _run(self._speak(text, voice, options, self.words(options)))
 
     def warm_up(self) -> None:
         """Let every engine speak once, so that the first listener does not wait for it."""
@@ -216,8 +218,8 @@ class Speaker:
             raise UnknownVoice(f"no voice {voice!r} is loaded; there are: {', '.join(self._routes)}", param="voice")
         return self._routes[voice]
 
-    async def _speak(self, text: str, voice: str | None, options: StreamOptions | None) -> Audio:
-        async with self.stream(voice=voice, options=options) as stream:
+    async def _speak(self, text: str, voice: str | None, options: StreamOptions, words: Words) -> Audio:
+        async with self.stream(voice=voice, options=options, words=words) as stream:
             await stream.push(text)
             await stream.end()
             chunks = [chunk async for chunk in stream]

@@ -158,9 +158,11 @@ def _spoken_finding(wiring: Wiring, info: VoiceInfo) -> Finding:
 
 async def _measured(speaker: Speaker, info: VoiceInfo) -> tuple[float, float, float]:
     """Seconds until the first sound, until the last, and of sound."""
+    from yuliu.text.lexicon import Words
+
     start_s = time.perf_counter()
     first_sound_s = audio_s = 0.0
-    async with speaker.stream(voice=info.name) as stream:
+    async with speaker.stream(voice=info.name, words=Words()) as stream:
         await stream.push("".join(SENTENCES[lang] for lang in info.languages))
         await stream.end()
         async for chunk in stream:

@@ -184,12 +184,14 @@ def _say(wiring: Wiring, request: Request) -> None:
         status = StatusLine(sys.stderr, enabled=not (request.quiet or typed))  # typing needs the line for itself
         spoken = Spoken()
         started_s = time.monotonic()
+        options = _stream_options(request, source)
+        words = speaker.words(options)
 
         def show() -> None:
             status.show(progress(spoken, num_chars=source.num_chars, elapsed_s=time.monotonic() - started_s))
 
         async def run() -> None:
-            stream = speaker.stream(voice=request.voice, options=_stream_options(request, source))
+            stream = speaker.stream(voice=request.voice, options=options, words=words)
             await speak(stream, source.pieces, sink, spoken=spoken, on_change=show)
 
         with _telling_what_is_there(request, spoken), _wiped(status):
