@@ -9,10 +9,17 @@ import pytest
 
 from yuliu.cli import lexicon
 from yuliu.cli.app import run
+from yuliu.cli.wiring import Wiring
+from yuliu.engines.tone import ToneEngine
 from yuliu.lexicons import GLOBAL, LexiconStore
+from yuliu.speaker import Speaker
+from yuliu.text.lexicon import Entry
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from yuliu.types import Lang
 
 
 @pytest.fixture(autouse=True)
@@ -95,3 +102,20 @@ def test_a_file_is_checked_line_by_line(capsys: pytest.CaptureFixture[str], tmp_
 def test_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], says: str, code: int) -> None:
     """What is wrong, in one line."""
     assert says in out(capsys, *args, code=code)
+
+
+def test_say_wants_lexicons_that_are_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, store: LexiconStore
+) -> None:
+    """A lexicon that is named holds, one that is not there ends the command before any sound."""
+    lanes: dict[Lang, str] = {"zh": "tone", "en": "tone"}
+
+    def open_speaker(_: Sequence[str]) -> Speaker:
+        return Speaker({"tone": ToneEngine()}, {"tone": lanes}, default="tone", lexicons=store)
+
+    store.put("games", [Entry("SQL", "sequel")])
+    say = ["say", "SQL.", "-o", str(tmp_path / "a.wav"), "--lexicon"]
+    assert run([*say, "nothing"], Wiring(open_speaker=open_speaker)) == 2
+    assert "there is no lexicon of that name" in capsys.readouterr().err
+    assert not (tmp_path / "a.wav").exists()
+    assert run([*say, "games"], Wiring(open_speaker=open_speaker)) == 0

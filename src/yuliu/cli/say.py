@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -63,6 +63,7 @@ class Request:
     voice: str | None
     speed: float
     seed: int
+    lexicon: tuple[str, ...]
     encoding: str
     quiet: bool
 
@@ -116,6 +117,7 @@ def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> 
     "--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="Pace: 2 is twice as fast."
 )
 @click.option("--seed", type=int, default=0, help="Draw again what a voice draws at random.")
+@click.option("--lexicon", metavar="NAME", multiple=True, help="A lexicon to use; may be given several times.")
 @click.option(
     "--encoding",
     default="utf-8",
@@ -234,7 +236,8 @@ def _stream_options(request: Request, source: TextSource) -> StreamOptions:
     from yuliu.types import SpeakOptions
 
     speak = SpeakOptions(speed=request.speed, seed=request.seed)
-    return StreamOptions(speak) if source.num_chars is None else StreamOptions(speak, stall_s=math.inf)
+    options = StreamOptions(speak, lexicon=request.lexicon)
+    return options if source.num_chars is None else replace(options, stall_s=math.inf)
 
 
 @contextmanager
