@@ -217,7 +217,11 @@ RULES: tuple[Rule, ...] = (
     ),
     rule("N", r"(?<![A-Za-z])N[oO]\.?\s?(\d{1,4})(?![\d.])", _number_of),
     rule("№", r"№\s?(\d{1,6})", _number_of),
-    rule("IVXL", r"(?<![A-Za-z])[IVXL]{2,6}(?![A-Za-z0-9])(?=[章节部卷期级型类世代度集]|\b)", _roman),
+    rule(
+        "IVXL",
+        r"(?<![A-Za-z])(?!X{1,4}L号)[IVXL]{2,6}(?![A-Za-z0-9])(?=[章节部卷期级型类世代度集号等区段阶]|\b)",
+        _roman,
+    ),
     rule("IVX", r"(?<=第)[IVX](?![A-Za-z0-9])|(?<![A-Za-z0-9])I(?=[期级类]\w)", _roman),
     rule(
         DIGIT,

@@ -197,7 +197,7 @@ def _fraction(match: re.Match[str]) -> str | None:
         return None
     if (top, bottom) == (24, 7) or (top > bottom and bottom > 12):
         return f"{cardinal(match['a'])}、{cardinal(match['b'])}"
-    return f"{decimal(match['b'])}分之{decimal(match['a'])}"
+    return f"{decimal(match['b'])}分之{decimal(match['a'])}{UNITS.get(match['unit'] or '', '')}"
 
 
 def _mixed_fraction(match: re.Match[str]) -> str:
@@ -260,7 +260,7 @@ RULES: tuple[Rule, ...] = (
     rule(DIGIT, r"\d{2}(?=折)", _discount),
     rule(DIGIT, rf"{_PLACE}\+(?![\dA-Za-z+])", _and_more),
     rule(DIGIT, r"(?P<whole>\d{1,4})\s?又\s?(?P<a>\d{1,4})/(?P<b>\d{1,4})(?![\d/])", _mixed_fraction),
-    rule(DIGIT, r"(?P<a>\d{1,4})/(?P<b>\d{1,4})(?![\d/])", _fraction),
+    rule(DIGIT, rf"(?P<a>\d{{1,4}})/(?P<b>\d{{1,4}})(?![\d/])(?P<unit>{UNIT})?", _fraction),
     rule(DIGIT, rf"(?<![A-Za-z]){_PLACE}\s?(?P<dash>[-~])\s?(?P<b>{NUMBER})(?!\d)", _range),
     rule(DIGIT, r"\d{1,4}(?:\.\d{1,4}){2,5}(?!\d)", _version),
     rule(DIGIT, rf"{_PLACE}\"(?![\dA-Za-z])", _inches),
