@@ -12,7 +12,7 @@ def _words(text: str) -> frozenset[str]:
 
 TITLES = _words(
     "dr mr mrs ms mx prof gen col capt cpt cmdr lt sgt maj rev hon sen rep gov pres fr messrs mme mlle supt insp "
-    "adm cpl pvt brig cmdt atty ste"
+    "adm cpl pvt drs sens reps govs gens profs revs brig cmdt atty ste"
 )
 """Stand before a name: the full stop never ends a sentence."""
 

@@ -248,6 +248,8 @@ def _is_small(char: str) -> bool:
 
 def _is_inner(run: Run) -> bool:
     """Whether the word is an abbreviation inside a sentence; in capitals it may be a time zone (``EST``)."""
+    if run.key == "al" and run.previous != "et":
+        return False  # a name
     return run.key in INNER and not (run.word.isupper() and run.key in CLOCKS)
 
 

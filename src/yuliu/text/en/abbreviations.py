@@ -8,7 +8,9 @@ TITLES = table(
     "Mr: Mister; Mrs: Missus; Ms: Miz; Dr: Doctor; Prof: Professor; St: Saint; Mt: Mount; Ft: Fort; Gen: General;"
     " Gov: Governor; Sen: Senator; Rep: Representative; Capt: Captain; Lt: Lieutenant; Col: Colonel; Sgt: Sergeant;"
     " Cmdr: Commander; Rev: Reverend; Hon: Honorable; Pres: President; Cpl: Corporal; Maj: Major; Adm: Admiral;"
-    " Fr: Father; Messrs: Messers; Ste: Sainte; Supt: Superintendent; Pvt: Private; Atty: Attorney; Mme: Madame"
+    " Fr: Father; Messrs: Messers; Ste: Sainte; Supt: Superintendent; Pvt: Private; Atty: Attorney; Mme: Madame;"
+    " Drs: Doctors; Sens: Senators; Reps: Representatives; Govs: Governors; Gens: Generals; Profs: Professors;"
+    " Revs: Reverends; Mses: Mizzes"
 )
 """Said in full before a name, with or without a dot."""
 ABBREVIATIONS = table(

@@ -121,6 +121,14 @@ RULES = (
         _code,
     ),
     Rule(
+        "rooms",
+        re.compile(
+            rf"(?i:\b(?P<word>{any_of(_ROOM)}))(?P<gap>s? )(?P<first>\d{{3,4}})"
+            r" ?[-–] ?(?P<last>\d{3,4})(?![\w%-]|[.,:/]\d)"
+        ),
+        lambda match: f"{match['word']}{match['gap']}{pairs(match['first'])} to {pairs(match['last'])}",
+    ),
+    Rule(
         "room",
         re.compile(
             rf"(?i:\b(?P<word>{any_of(_ROOM)}))(?P<gap>\.? (?:[Nn]umber |#)?)(?P<run>\d{{3,7}})(?![\w%]|[.,:/]\d|-\d)"
