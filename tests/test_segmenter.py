@@ -323,3 +323,10 @@ def test_options_that_cannot_work_are_refused(options: dict[str, Any], param: st
     with pytest.raises(InvalidRequest) as refusal:
         SegmenterOptions(**options)
     assert refusal.value.param == param
+
+
+@pytest.mark.parametrize("text", ["请记下工单编号：100235，谢谢。", "他的电话号码：13800138000，别忘了。"])
+def test_a_number_stays_with_its_label(text: str) -> None:
+    """What stands before a full-width colon says how the number behind it is read."""
+    label = text.index("：")
+    assert not any(segment.source.end == label + 1 for segment in segments_of([*text]))

@@ -33,11 +33,13 @@ class Mark(Enum):
     """One ``.``."""
     ELLIPSIS = auto()
     CLAUSE = auto()
-    """A full-width comma, colon or semicolon."""
+    """A full-width comma or semicolon."""
     LIST = auto()
     """``、`` and ``~``: part things that are told in one breath."""
     COMMA = auto()
     """``, ; :``."""
+    LABEL = auto()
+    """``：``: a number behind it is read by what stands before it."""
     DASH = auto()
     HYPHEN = auto()
     """``-`` or ``–`` after a space."""
@@ -50,7 +52,8 @@ MARKS = {
     **dict.fromkeys("!?", Mark.ASK),
     **dict.fromkeys(".．", Mark.DOT),
     **dict.fromkeys("…⋯", Mark.ELLIPSIS),
-    **dict.fromkeys("，；：", Mark.CLAUSE),
+    **dict.fromkeys("，；", Mark.CLAUSE),
+    "：": Mark.LABEL,
     **dict.fromkeys("、､~～〜", Mark.LIST),
     **dict.fromkeys(",;:", Mark.COMMA),
     **dict.fromkeys("—―⸺", Mark.DASH),
@@ -201,6 +204,8 @@ def _judge_joined(run: Run, char: str) -> Verdict:
     match run.mark:
         case Mark.STOP:
             return Boundary.SENTENCE
+        case Mark.LABEL:
+            return Undecided.NO if char.isdecimal() else Boundary.CLAUSE
         case Mark.CLAUSE | Mark.LIST | Mark.DASH:
             return Undecided.NO if run.before.isdecimal() and char.isdecimal() else Boundary.CLAUSE
         case Mark.ELLIPSIS:
