@@ -116,7 +116,8 @@ RULES = (
     Rule(
         "ipv6",
         re.compile(
-            r"(?<![\w:.])(?:(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
+            r"(?<![\w:.])(?=[0-9A-Fa-f:]{0,40}[0-9A-Fa-f]{3}|[\d:]{0,40}[A-Fa-f]|::1(?!\w))(?<!\[)"
+            r"(?:(?:[0-9A-Fa-f]{1,4}:){7}[0-9A-Fa-f]{1,4}"
             r"|(?:[0-9A-Fa-f]{1,4}:){0,6}[0-9A-Fa-f]{1,4}::(?:[0-9A-Fa-f]{1,4}(?::[0-9A-Fa-f]{1,4}){0,5})?|::1)(?![\w:])"
         ),
         _hardware,
@@ -165,7 +166,7 @@ RULES = (
     Rule(
         "extension",
         re.compile(rf"(?<!\S)(?P<star>\*)?\.(?P<name>{_EXTENSIONS})(?!\w|\.\w)"),
-        lambda match: ("star " if match["star"] else "") + "dot " + _part(match["name"]),
+        lambda match: ("star " if match["star"] else "") + "dot " + address_words(match["name"]),
     ),
     Rule(
         "forum",

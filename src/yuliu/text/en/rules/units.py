@@ -182,7 +182,7 @@ def _letter(match: re.Match[str]) -> str | None:
 def _is_unknown(match: re.Match[str]) -> bool:
     """Whether the x behind a number stands in a formula: ``2x + 1``."""
     after = match.string[match.end() : match.end() + 3]
-    return re.match(r" ?[+=^*)]| - ?\d|-\d", after) is not None or re.search(r"[=+(] ?\Z", before(match, 2)) is not None
+    return re.match(r" ?[+=^*)]| - ?\d|-\d", after) is not None or re.search(r"[=+] ?\Z", before(match, 2)) is not None
 
 
 def _is_scale(match: re.Match[str]) -> bool:
