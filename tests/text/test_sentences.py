@@ -198,3 +198,13 @@ def test_a_clause_end_is_a_break_but_no_sentence() -> None:
         (11, Boundary.CLAUSE, True),
         (14, Boundary.SENTENCE, False),
     ]
+
+
+def test_any_character_may_stand_where_a_list_marker_would() -> None:
+    """Letters of all alphabets, also those whose small form has two characters, and numbers of any length are taken."""
+    for code in [*range(0x20, 0x3000), 0xFB01, 0x1D400]:
+        cutter = SentenceCutter()
+        text = f"One.\n{chr(code)}. Two. {chr(code)}\n2. Three."
+        assert "".join([*cutter.push(text), *cutter.flush()]) == text
+    cutter = SentenceCutter()
+    assert "".join([*cutter.push("One.\n" + "9" * 6000 + ". Two."), *cutter.flush()]).endswith("Two.")

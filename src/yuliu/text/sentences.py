@@ -241,10 +241,10 @@ class BreakFinder:
 
 
 def _number_listed(word: str) -> int:
-    """The place in its list that a marker names: ``3`` and ``C`` are 3; 0 for Roman numerals."""
+    """The place in its list that a marker names: ``3`` and ``C`` are 3; 0 for Roman numerals and other letters."""
     if word.isdecimal():
-        return int(word)
-    return ord(word.lower()) - ord("a") + 1 if len(word) == 1 else 0
+        return int(word[-9:])
+    return ord(word.lower()) - ord("a") + 1 if len(word) == 1 and word.isascii() else 0
 
 
 def _break_at(run: Run, boundary: Boundary) -> Break:
