@@ -11,9 +11,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from yuliu.scheduler.policy import (
     FIRST_STEP_S,
+    LAST_STEP,
     MAX_PLANNED,
     MAX_STEP_S,
     MAX_UNREAD_S,
+    STEP_PER_LEAD,
     Action,
     LaneFreed,
     Plan,
@@ -72,7 +74,7 @@ def test_who_runs_dry_first_is_served_first() -> None:
 
 
 def test_steps_grow_with_the_lead_and_are_bounded() -> None:
-    """The ramp doubles from the first step on and stops at the largest step."""
+    """After a small first step they are as large as the lead allows, up to the largest step."""
     policy = Policy({"a": FPS})
     opened(policy, 1)
     policy.handle(SegmentReady(1, 10, "a"), 0.0)
@@ -83,7 +85,7 @@ def test_steps_grow_with_the_lead_and_are_bounded() -> None:
         sizes_s.append(action.num_frames / FPS)
         policy.handle(SoundTaken(1, sizes_s[-1]), 0.0)
         (action,) = policy.handle(StepFinished(10, action.num_frames, sizes_s[-1], done=False), 0.0)
-    assert sizes_s == pytest.approx([0.25, 0.5, 1.0, MAX_STEP_S, MAX_STEP_S])
+    assert sizes_s == pytest.approx([0.25, min(STEP_PER_LEAD * 0.25, MAX_STEP_S), *[MAX_STEP_S] * 3])
 
 
 def test_a_listener_near_running_dry_gets_small_steps_again() -> None:
@@ -92,8 +94,9 @@ def test_a_listener_near_running_dry_gets_small_steps_again() -> None:
     opened(policy, 1)
     policy.handle(SegmentReady(1, 10, "a"), 0.0)
     policy.handle(PlanFinished(10, None, done=False), 0.0)
-    assert policy.handle(StepFinished(10, 20, 0.25, done=False), 0.0) == [Step("a", 10, 40)]
-    assert policy.handle(StepFinished(10, 40, 0.5, done=False), 5.0) == [Step("a", 10, 20)]
+    assert policy.handle(StepFinished(10, 20, 0.25, done=False), 0.1) == [Step("a", 10, 80)]
+    assert policy.handle(StepFinished(10, 80, 1.0, done=False), 1.25) == [Step("a", 10, 32)]
+    assert policy.handle(StepFinished(10, 32, 0.4, done=False), 5.0) == [Step("a", 10, 20)]
 
 
 def test_a_short_rest_is_taken_whole() -> None:
@@ -171,7 +174,7 @@ class PolicyMachine(RuleBasedStateMachine):
             assert stream.jobs.index(action.job_id) < MAX_PLANNED
             if isinstance(action, Step):
                 assert stream.jobs[0] == action.job_id, "segments are rendered in order"
-                assert 1 <= action.num_frames <= 1.4 * MAX_STEP_S * FPS
+                assert 1 <= action.num_frames <= LAST_STEP * MAX_STEP_S * FPS
                 assert stream.made_s - stream.taken_s <= MAX_UNREAD_S
             else:
                 assert action.job_id not in self.frames_left, "a segment is planned once"

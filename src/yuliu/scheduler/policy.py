@@ -5,8 +5,8 @@ Rules:
 1. A stream that has no sound yet is most urgent, the longest waiting first. After that the stream whose
    listener runs dry first is served first: that moment is when its first sound was made plus all sound made since.
 2. The segments of a stream are rendered in order. While one is rendered the next may be planned, on any lane.
-3. The first step of a stream is small (``FIRST_STEP_S``); later ones grow with what the listener still has to play, up
-   to ``MAX_STEP_S``, so that the context which a step computes twice is paid seldom.
+3. The first step of a stream is small (``FIRST_STEP_S``); later ones grow with what the listener still has to play
+   (``STEP_PER_LEAD``), up to ``MAX_STEP_S``, so that the context which a step computes twice is paid seldom.
 4. A stream whose reader does not read (``MAX_UNREAD_S`` of sound waiting) is not stepped and costs nothing.
 
 A lane does one thing at a time. What is under way when its stream closes is finished and thrown away.
@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
 FIRST_STEP_S = 0.25
 """Sound in the first step of a stream, seconds."""
+STEP_PER_LEAD = 4
+"""A later step makes at most so many times what its listener still has to play: at a tenth of real time it is done
+before half of that is played."""
 MAX_STEP_S = 1.2
 """Most sound in one step, seconds: 10-45 ms of compute for the voices at hand."""
 MAX_UNREAD_S = 4.0
 """Sound that may wait for its reader before the stream is paused, seconds (384 kB at 24 kHz)."""
-LAST_STEP = 1.4
+LAST_STEP = 1.6
 """What is left of an utterance is taken whole if it is at most so many times the step."""
 MAX_PLANNED = 2
 """Segments of one stream that may be planned at a time: the one being rendered and the next."""
@@ -250,7 +253,7 @@ class Policy:
 
     def _step(self, job_id: int, job: _Job, now: float) -> Step:
         lead_s = self._streams[job.stream_id].lead_s(now)
-        step_s = min(max(FIRST_STEP_S, FIRST_STEP_S + lead_s), MAX_STEP_S)
+        step_s = min(max(FIRST_STEP_S, STEP_PER_LEAD * lead_s), MAX_STEP_S)
         num_frames = max(1, round(step_s * self._frames_per_s[job.lane]))
         if job.frames_left is not None and job.frames_left <= LAST_STEP * num_frames:
             num_frames = max(1, job.frames_left)
