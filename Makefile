@@ -38,8 +38,8 @@ lock: setup-dev ## resolve dependencies anew: uv.lock and the hashed requirement
 
 # Dependencies come from hashed files made from uv.lock, installed by pip, so that a user's own pip
 # configuration (mirror, proxy, certificates) is honoured.
-setup: $(VENV)/.run-installed
-setup-dev: $(VENV)/.dev-installed
+setup: $(VENV)/.run-installed ## install Yuliu into .venv
+setup-dev: $(VENV)/.dev-installed ## install the developers' tools, too
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Yuliu needs Python 3.11 or newer; try: make PYTHON=python3.12 ...")'
@@ -56,7 +56,7 @@ $(VENV)/.dev-installed: requirements/dev.txt $(VENV)/.run-installed
 	$(PIP_INSTALL) --require-hashes -r requirements/dev.txt
 	@touch $@
 
-voices: setup
+voices: setup ## fetch the voices
 	$(BIN)/yuliu voices pull
 
 clean: ## remove the environment and all caches of tools

@@ -9,6 +9,7 @@ with yuliu.open() as speaker:
 from __future__ import annotations
 
 import importlib
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from yuliu.text.lexicon import Entry
     from yuliu.text.reader import ReaderOptions
     from yuliu.types import Cancelled, Chunk, Failed, Finished, SpeakOptions
+
+# onnxruntime reports its use to its makers unless it is told not to before it is imported. Nothing here calls out.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = (
     "Audio",

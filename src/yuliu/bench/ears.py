@@ -24,7 +24,7 @@ NUM_SENTENCES = 60
 VOICES: dict[Lang, str] = {"zh": "baker", "en": "heart"}
 RATES: dict[Lang, str] = {"zh": "pinyin_er", "en": "wer"}
 _ARTICLES: dict[Lang, tuple[str, ...]] = {"zh": ("zh_article", "zh_story"), "en": ("en_article",)}
-_MIN_CHARS: dict[Lang, int] = {"zh": 8, "en": 25}
+_MIN_CHARS: dict[Lang, int] = {"zh": 8, "en": 15}
 """Shorter sentences say little about reading: the judge guesses."""
 
 

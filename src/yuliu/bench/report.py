@@ -108,6 +108,7 @@ def page(report: dict[str, Any]) -> str:
         f"From start to ready: {cell(report['ready_s'], 2)} s. Peak resident memory: {report['rss_mb']:.0f} MB.\n",
         "## Whole articles, by `yuliu say -f`\n",
         reading_table(report["reading"], report["judge"]),
+        "The judge is Whisper base: it mishears names, and rambles where a text switches languages.\n",
     ]
     if report["peers"]:
         parts += ["## Beside other systems, in the same run\n", peers_table(report["peers"])]

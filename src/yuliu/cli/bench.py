@@ -82,7 +82,9 @@ def text(fuzz: int, out: Path | None, table: Path | None, harness: Path | None, 
 
 
 def _typed() -> str:
-    return " ".join(["yuliu", *sys.argv[1:]])
+    """The command as typed, but for the places of folders, which say nothing to others."""
+    words = ["yuliu", *sys.argv[1:]]
+    return " ".join("DIR" if before == "--peers" else word for before, word in zip(["", *words], words, strict=False))
 
 
 def _progress(*, quiet: bool) -> Callable[[str], None]:

@@ -1,0 +1,41 @@
+"""Nothing calls out: the model runtime's telemetry is off before the runtime is loaded."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def environment(home: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ORT_", "XDG_"))}
+    return kept | {"HOME": str(home)}
+
+
+def run(script: str, home: Path) -> str:
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, env=environment(home), check=True, capture_output=True, text=True).stdout
+
+
+def test_telemetry_is_off_when_the_runtime_is_loaded(tmp_path: Path) -> None:
+    """Whatever of Yuliu is imported first, onnxruntime is told to be silent."""
+    for module in ("yuliu", "yuliu.engines.onnx_graph", "yuliu.engines.hibari", "yuliu.cli.doctor", "yuliu.server"):
+        script = f"import os, {module}; print(os.environ['ORT_DISABLE_TELEMETRY'])"
+        assert run(script, tmp_path).strip() == "1"
+
+
+def test_no_trace_of_telemetry_is_left(tmp_path: Path) -> None:
+    """No identifier and no queue of reports appear in the home folder."""
+    run("import yuliu.engines.onnx_graph, time; time.sleep(1)", tmp_path)
+    assert not [path for path in tmp_path.rglob("*") if "onnxruntime" in path.name.lower() or "deviceid" in path.name]
+
+
+def test_who_wants_telemetry_may_have_it(tmp_path: Path) -> None:
+    """A setting of the person's own is not overruled."""
+    name = "ORT_DISABLE_TELEMETRY"
+    script = f"import os; os.environ['{name}'] = '0'; import yuliu; print(os.environ['{name}'])"
+    assert run(script, tmp_path).strip() == "0"
