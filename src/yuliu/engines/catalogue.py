@@ -5,6 +5,7 @@ Each engine's runtime is imported when it is first needed: listing voices loads 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from yuliu.errors import VoiceNotReady
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from yuliu.voices import Derivation, VoiceManifest
 
     Load = Callable[[Mapping[str, Path], float], Engine]
+
+MAX_WORDS = 4096
+"""Words whose phonemes the net for unknown words made, that are remembered: names come again in a text."""
 
 
 def load_engine(manifest: VoiceManifest, files: Mapping[str, Path]) -> Engine:
@@ -34,18 +38,21 @@ def load_engine(manifest: VoiceManifest, files: Mapping[str, Path]) -> Engine:
 
 def _fastspeech2(files: Mapping[str, Path], gain: float) -> Engine:
     from yuliu.engines.fastspeech2 import FastSpeech2Engine
+    from yuliu.text.remembered import Remembered
     from yuliu.text.zh import Mandarin
 
-    return FastSpeech2Engine.load(
-        files["fastspeech2.tflite"], files["melgan.onnx"], files["baker_mapper.json"], front_end=Mandarin(), gain=gain
-    )
+    acoustic, vocoder = files["fastspeech2.tflite"], files["melgan.onnx"]
+    front_end = Remembered(Mandarin())
+    return FastSpeech2Engine.load(acoustic, vocoder, files["baker_mapper.json"], front_end=front_end, gain=gain)
 
 
 def _hibari(files: Mapping[str, Path], gain: float) -> Engine:
     from yuliu.engines.hibari import HibariEngine, load_oov
     from yuliu.text.en import English
+    from yuliu.text.remembered import Remembered
 
-    return HibariEngine.load(files, front_end=English(load_oov(files["oov.onnx"])), gain=gain)
+    oov = lru_cache(MAX_WORDS)(load_oov(files["oov.onnx"]))
+    return HibariEngine.load(files, front_end=Remembered(English(oov)), gain=gain)
 
 
 _ENGINES: Mapping[str, Load] = {"fastspeech2": _fastspeech2, "hibari": _hibari}
