@@ -1,0 +1,129 @@
+"""The library's front door."""
+
+from __future__ import annotations
+
+import asyncio
+import wave
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import httpx
+import numpy as np
+import pytest
+from serving import serving
+
+import yuliu
+from yuliu.audio.pcm import to_s16le
+from yuliu.engines.tone import ToneEngine
+from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotReady
+from yuliu.speaker import Audio, Speaker
+from yuliu.types import AudioFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MIXED = "我们的 Python 服务在 2024年5月1日 上线，it went well. 大家辛苦了！See you."
+
+
+def test_every_public_name_is_there() -> None:
+    """What is promised can be imported, and nothing else is."""
+    assert {name for name in yuliu.__all__ if getattr(yuliu, name) is not None} == set(yuliu.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = yuliu.no_such_name
+
+
+def test_speaking_gives_sound_timings_and_an_account(tone_speaker: Speaker) -> None:
+    """All that is known of a spoken text comes with it."""
+    audio = tone_speaker.speak("One two.")
+    assert [timing.text for timing in audio.timings] == ["One", "two"]
+    assert audio.coverage.spoken == ((0, 8),)
+    assert audio.duration_s == len(audio.samples) / audio.sample_rate
+
+
+def test_audio_is_saved_as_a_wav_file(tone_speaker: Speaker, tmp_path: Path) -> None:
+    """With its true length."""
+    audio = tone_speaker.speak("One two.")
+    audio.save(tmp_path / "sound.wav")
+    with wave.open(str(tmp_path / "sound.wav")) as file:
+        assert file.getnframes() == len(audio.samples)
+        assert file.readframes(file.getnframes()) == to_s16le(audio.samples)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "。。。"])
+def test_nothing_to_say_is_told(tone_speaker: Speaker, text: str) -> None:
+    """Not an empty sound."""
+    with pytest.raises(NothingToSpeak):
+        tone_speaker.speak(text)
+
+
+def test_an_unknown_voice_is_told_with_those_there_are(tone_speaker: Speaker) -> None:
+    """Before anything is opened."""
+    with pytest.raises(UnknownVoice, match="there are: tone"):
+        tone_speaker.speak("Hello.", voice="nobody")
+    assert tone_speaker.num_streams == 0
+
+
+async def test_speaking_within_a_running_loop(tone_speaker: Speaker) -> None:
+    """As in a notebook: the caller waits, and gets the same sound."""
+    inside = tone_speaker.speak("One two.").samples
+    outside = await asyncio.to_thread(lambda: tone_speaker.speak("One two.").samples)
+    assert np.array_equal(inside, outside)
+
+
+def test_voices_of_different_rates_are_not_opened_together() -> None:
+    """One stream has one rate."""
+    other = ToneEngine()
+    other.capabilities = replace(other.capabilities, format=AudioFormat(16_000))
+    with pytest.raises(InvalidRequest, match="one sample rate"):
+        Speaker({"a": ToneEngine(), "b": other}, {"a": {"en": "a"}, "b": {"en": "b"}}, default="a")
+
+
+def test_opening_voices_that_are_not_there(tmp_path: Path) -> None:
+    """Unknown ones and absent ones say what to do."""
+    with pytest.raises(UnknownVoice, match="baker"):
+        yuliu.open("nobody", home=tmp_path)
+    with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
+        yuliu.open(home=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Speaker]:
+    with yuliu.open() as speaker:
+        yield speaker
+
+
+@pytest.mark.voices
+def test_both_languages_are_spoken_and_accounted_for(real: Speaker) -> None:
+    """A mixed text comes out whole, each word with its place, in order."""
+    audio = real.speak(MIXED)
+    assert audio.coverage.spoken == ((0, len(MIXED)),)
+    assert "Python" in {timing.text for timing in audio.timings}
+    starts = [timing.start_s for timing in audio.timings]
+    assert starts == sorted(starts)
+    assert audio.timings[-1].end_s <= audio.duration_s
+    assert 0.05 < np.abs(audio.samples).max() <= 1.0
+
+
+@pytest.mark.voices
+def test_streams_among_others_and_over_http_sound_as_alone(real: Speaker) -> None:
+    """Bit for bit: eight streams at once, and the server's answer."""
+    alone = real.speak(MIXED).samples
+
+    async def one() -> Audio:
+        async with real.stream() as stream:
+            for char in MIXED:
+                await stream.push(char)
+            await stream.end()
+            return Audio(np.concatenate([chunk.samples async for chunk in stream]), stream.sample_rate)
+
+    async def together() -> list[Audio]:
+        return await asyncio.gather(*(one() for _ in range(8)))
+
+    assert all(np.array_equal(audio.samples, alone) for audio in asyncio.run(together()))
+    with yuliu.open() as other, serving(lambda: other) as port:
+        url = f"http://127.0.0.1:{port}"
+        while httpx.get(f"{url}/ready").status_code != 200:
+            pass
+        answer = httpx.post(f"{url}/v1/audio/speech", json={"input": MIXED, "response_format": "pcm"}, timeout=60)
+    assert answer.content == to_s16le(alone)
