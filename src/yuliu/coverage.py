@@ -17,14 +17,15 @@ class Ledger:
     """
 
     def __init__(self) -> None:
-        self._num_chars = 0
+        self.num_chars: int = 0
+        """Characters received so far."""
         self._spoken: list[Span] = []
         self._skipped: list[Skipped] = []
         self._left_out: list[Skipped] = []
 
     def received(self, num_chars: int) -> None:
         """More text came."""
-        self._num_chars += num_chars
+        self.num_chars += num_chars
 
     def left_out(self, skipped: Skipped) -> None:
         """The reader found something not to be spoken, after what it found before."""
@@ -56,7 +57,7 @@ class Ledger:
         return Coverage(
             spoken=tuple(_merged(spoken)),
             skipped=tuple(skipped),
-            failed=tuple(_gaps(Span(0, self._num_chars), done)),
+            failed=tuple(_gaps(Span(0, self.num_chars), done)),
         )
 
 

@@ -127,7 +127,6 @@ class Stream:
         self._ledger = Ledger()
         self._joiner = Joiner(route.sample_rate)
         self._warnings: dict[str, None] = {}
-        self._num_chars = 0
         self._text_ended = False
         self._error: SynthesisFailed | Closed | None = None
         self._changed = asyncio.Event()
@@ -159,7 +158,6 @@ class Stream:
             self._stall = self._loop.call_later(self._options.stall_s, self.flush)
         if self._text_ended or self.ending is not None:
             raise Closed("the stream takes no more text; open a new one")
-        self._num_chars += len(delta)
         self._ledger.received(len(delta))
         self._read(self._reader.push(delta))
 
@@ -292,7 +290,7 @@ class Stream:
 
     def _close_with_silence(self) -> None:
         """What was asked for after the last sound: a pause, marks."""
-        if chunk := self._joiner.end(Span(self._num_chars, self._num_chars)):
+        if chunk := self._joiner.end(Span(self._ledger.num_chars, self._ledger.num_chars)):
             self._ready.append(_Ready(chunk, 0.0, None))
 
     def _settle(self) -> None:

@@ -132,7 +132,7 @@ class Skipped:
 
     source: Span
     rule: str
-    """Stable name, e.g. ``whitespace``, ``punctuation``, ``symbol``, ``language_not_spoken``, ``markdown``,
+    """Stable name, e.g. ``punctuation``, ``symbol``, ``language_not_spoken``, ``markdown``,
     ``code_block``."""
 
 

@@ -60,9 +60,6 @@ class FastSpeech2Engine:
         gain: Factor on all samples, to match levels between voices.
     """
 
-    warm_up_text = "你好。"
-    """A short text: planning and stepping it once after loading makes the first real one as fast as the rest."""
-
     def __init__(self, acoustic: FastSpeech2, vocoder: MelGan, *, front_end: FrontEnd, gain: float = 1.0) -> None:
         self.capabilities = Capabilities(
             format=AudioFormat(SAMPLE_RATE),

@@ -56,9 +56,6 @@ class HibariEngine:
         gain: Factor on all samples, to match levels between voices.
     """
 
-    warm_up_text = "Hello."
-    """A short text: planning and stepping it once after loading makes the first real one as fast as the rest."""
-
     def __init__(self, model: Model, *, front_end: FrontEnd, gain: float = 1.0) -> None:
         self.capabilities = Capabilities(
             format=AudioFormat(SAMPLE_RATE),
