@@ -279,3 +279,15 @@ def test_damaged_files_are_told_before_anything_is_spoken(
         path.write_bytes(content)
     with pytest.raises(VoiceNotReady, match=rf"{name} cannot be .*: pull the voice again"):
         load({**baker_files, name: path})
+
+
+@pytest.mark.parametrize("text", ["大家好", "。"])
+def test_reading_is_timed_within_the_plan(
+    engine: FastSpeech2Engine, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """A plan tells how long the front end took, whether there was anything to say or not."""
+    monkeypatch.setattr("yuliu.engines.fastspeech2.perf_counter", iter([7.0, 7.25]).__next__)
+    utterance = engine.plan(segment_of(text), options())
+    assert utterance.front_end_s == 0.25
+    _, after = step(engine, utterance, 5) if not utterance.done else (None, utterance)
+    assert after.front_end_s == 0.25

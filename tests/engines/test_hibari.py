@@ -343,3 +343,10 @@ def test_the_net_for_unknown_words_needs_its_files(tmp_path: Path) -> None:
     (tmp_path / "oov.json").write_text("{}")
     with pytest.raises(VoiceNotReady, match=r"oov\.json"):
         load_oov(tmp_path / "oov.onnx")
+
+
+@pytest.mark.parametrize("text", [TEXT, "..."])
+def test_reading_is_timed_within_the_plan(engine: HibariEngine, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    """A plan tells how long the front end took, whether there was anything to say or not."""
+    monkeypatch.setattr("yuliu.engines.hibari.perf_counter", iter([7.0, 7.25]).__next__)
+    assert engine.plan(segment(text), options()).front_end_s == 0.25

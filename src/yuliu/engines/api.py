@@ -14,7 +14,7 @@ Three manners of engine fit:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ class Utterance:
     """First frame not rendered yet."""
     done: bool
     """Whether nothing is left to render. An utterance without any sound is planned as done."""
+    front_end_s: float = field(default=0.0, kw_only=True, compare=False)
+    """How long reading the text took within the plan, seconds; what two plans of one text may differ in."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,18 +107,21 @@ class FastSpeech2Engine:
 
     def plan(self, segment: Segment, options: PlanOptions) -> FastSpeech2Utterance:
         """Phones, mel spectrogram and timings of a segment; see :meth:`yuliu.engines.api.Engine.plan`."""
+        started_s = perf_counter()
         reading = self._front_end.read(segment.text, segment.hints, segment.respelling)
+        front_end_s = perf_counter() - started_s
         units = [unit for unit in reading.units if self._acoustic.knows(unit.phonemes)]
         skipped = skipped_of(segment, reading, units)
         if not units:
-            return _nothing(segment, skipped)
+            return _nothing(segment, skipped, front_end_s=front_end_s)
         speed = options.speak.speed
         written = write_scripts(units, max_units=max(1, int(_MAX_UNITS * min(1.0, speed))))
         runs, mels = zip(*(self._acoustic.speak(script, speed=speed) for script in written), strict=True)
         # The first sound comes somewhere within its frame: half a frame counts as silence.
         lead_frames = max(0, int(options.lead_s / _FRAME_S - 0.5))
         layout = lay_out(runs, lead_frames=lead_frames, tail_frames=round(options.tail_s / _FRAME_S))
-        return _utterance(segment, runs, mels, layout=layout, skipped=skipped)
+        utterance = _utterance(segment, runs, mels, layout=layout, skipped=skipped)
+        return replace(utterance, front_end_s=front_end_s)
 
     def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
         """The next frames of each utterance; see :meth:`yuliu.engines.api.Engine.step`."""
@@ -222,7 +226,7 @@ def _utterance(
     )
 
 
-def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> FastSpeech2Utterance:
+def _nothing(segment: Segment, skipped: tuple[Skipped, ...], *, front_end_s: float) -> FastSpeech2Utterance:
     return FastSpeech2Utterance(
         segment=segment,
         phonemes=(),
@@ -235,4 +239,5 @@ def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> FastSpeech2Utter
         done=True,
         mel=np.zeros((0, 80), np.float32),
         first_frame=0,
+        front_end_s=front_end_s,
     )

@@ -8,6 +8,7 @@ the whole sentence, and the decoder runs in blocks. See docs/design/engine-hibar
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -98,16 +99,20 @@ class HibariEngine:
 
     def plan(self, segment: Segment, options: PlanOptions) -> HibariUtterance:
         """Phonemes, timings and the first sound of a segment; see :meth:`yuliu.engines.api.Engine.plan`."""
+        started_s = perf_counter()
         reading = self._front_end.read(segment.text, segment.hints, segment.respelling)
+        front_end_s = perf_counter() - started_s
         script = [Line(unit, self._known(unit.phonemes), self._known(unit.after)) for unit in reading.units]
         lines = [line for line in script if line.symbols]
         skipped = skipped_of(segment, reading, [line.unit for line in lines])
         if not lines:
-            return _nothing(segment, skipped)
+            return _nothing(segment, skipped, front_end_s=front_end_s)
         parts = split_lines(lines)
         speed = options.speak.speed
         plans = [self._model.plan(symbols_of(part), speed=speed) for part in parts]
-        return self._started(segment, lines, lay_track(parts, plans, speed=speed), skipped=skipped, options=options)
+        track = lay_track(parts, plans, speed=speed)
+        utterance = self._started(segment, lines, track, skipped=skipped, options=options)
+        return replace(utterance, front_end_s=front_end_s)
 
     def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
         """The next frames of each utterance; see :meth:`yuliu.engines.api.Engine.step`."""
@@ -213,7 +218,7 @@ def _timings(
     )
 
 
-def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> HibariUtterance:
+def _nothing(segment: Segment, skipped: tuple[Skipped, ...], *, front_end_s: float) -> HibariUtterance:
     return HibariUtterance(
         segment=segment,
         phonemes=(),
@@ -225,4 +230,5 @@ def _nothing(segment: Segment, skipped: tuple[Skipped, ...]) -> HibariUtterance:
         next_frame=0,
         done=True,
         sound=None,
+        front_end_s=front_end_s,
     )
