@@ -5,7 +5,7 @@ Each engine's runtime is imported when it is first needed: listing voices loads 
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from yuliu.errors import VoiceNotReady
@@ -17,10 +17,27 @@ if TYPE_CHECKING:
     from yuliu.engines.api import Engine
     from yuliu.voices import Derivation, VoiceManifest
 
-    Load = Callable[[Mapping[str, Path], float], Engine]
+    MakeEngine = Callable[[], Engine]
 
 MAX_WORDS = 4096
 """Words whose phonemes the net for unknown words made, that are remembered: names come again in a text."""
+
+
+def engine_factory(manifest: VoiceManifest, files: Mapping[str, Path]) -> MakeEngine:
+    """What makes engines of a voice, any number of them. Takes up to a second.
+
+    Each call loads the voice's models anew, since one thread owns a model; the front end (tables of words and readings)
+    is loaded here, once, and shared by all engines made. The calls may come from several threads at once.
+
+    Raises:
+        VoiceNotReady: A file is damaged, or the manifest names an engine that this version does not have. The calls
+            raise it as well.
+    """
+    prepare = _ENGINES.get(manifest.engine)
+    if prepare is None:
+        known = ", ".join(_ENGINES)
+        raise VoiceNotReady(f"voice {manifest.name!r} wants engine {manifest.engine!r}; this version has {known}")
+    return prepare(files, 10 ** (manifest.gain_db / 20))
 
 
 def load_engine(manifest: VoiceManifest, files: Mapping[str, Path]) -> Engine:
@@ -29,33 +46,31 @@ def load_engine(manifest: VoiceManifest, files: Mapping[str, Path]) -> Engine:
     Raises:
         VoiceNotReady: A file is damaged, or the manifest names an engine that this version does not have.
     """
-    load = _ENGINES.get(manifest.engine)
-    if load is None:
-        known = ", ".join(_ENGINES)
-        raise VoiceNotReady(f"voice {manifest.name!r} wants engine {manifest.engine!r}; this version has {known}")
-    return load(files, 10 ** (manifest.gain_db / 20))
+    return engine_factory(manifest, files)()
 
 
-def _fastspeech2(files: Mapping[str, Path], gain: float) -> Engine:
+def _fastspeech2(files: Mapping[str, Path], gain: float) -> MakeEngine:
     from yuliu.engines.fastspeech2 import FastSpeech2Engine
     from yuliu.text.remembered import Remembered
     from yuliu.text.zh import Mandarin
 
-    acoustic, vocoder = files["fastspeech2.tflite"], files["melgan.onnx"]
-    front_end = Remembered(Mandarin())
-    return FastSpeech2Engine.load(acoustic, vocoder, files["baker_mapper.json"], front_end=front_end, gain=gain)
+    acoustic, vocoder, symbols = files["fastspeech2.tflite"], files["melgan.onnx"], files["baker_mapper.json"]
+    return partial(FastSpeech2Engine.load, acoustic, vocoder, symbols, front_end=Remembered(Mandarin()), gain=gain)
 
 
-def _hibari(files: Mapping[str, Path], gain: float) -> Engine:
+def _hibari(files: Mapping[str, Path], gain: float) -> MakeEngine:
     from yuliu.engines.hibari import HibariEngine, load_oov
     from yuliu.text.en import English
     from yuliu.text.remembered import Remembered
 
     oov = lru_cache(MAX_WORDS)(load_oov(files["oov.onnx"]))
-    return HibariEngine.load(files, front_end=Remembered(English(oov)), gain=gain)
+    return partial(HibariEngine.load, files, front_end=Remembered(English(oov)), gain=gain)
 
 
-_ENGINES: Mapping[str, Load] = {"fastspeech2": _fastspeech2, "hibari": _hibari}
+_ENGINES: Mapping[str, Callable[[Mapping[str, Path], float], MakeEngine]] = {
+    "fastspeech2": _fastspeech2,
+    "hibari": _hibari,
+}
 
 
 def _without_dropout(files: Mapping[str, bytes]) -> Mapping[str, bytes]:

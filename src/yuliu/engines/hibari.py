@@ -8,6 +8,7 @@ the whole sentence, and the decoder runs in blocks. See docs/design/engine-hibar
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING
 
@@ -179,7 +180,7 @@ def load_oov(path: Path) -> Callable[[str], str | None]:
 
     Returns:
         A function from a word to its phonemes (misaki's symbols in one string); None for a word without any letter
-        that the net knows. Longer words than the net takes are cut.
+        that the net knows. Longer words than the net takes are cut. Safe to share between threads.
 
     Raises:
         VoiceNotReady: A file is missing or damaged.
@@ -191,12 +192,14 @@ def load_oov(path: Path) -> Callable[[str], str | None]:
     letters = {letter: number for number, letter in enumerate(meta["in"], start=1)}
     sounds = dict(enumerate(meta["out"], start=1))
     longest = int(meta["maxlen"])
+    alone = Lock()  # one thread at a time is in a model; a word takes a millisecond or two
 
     def read(word: str) -> str | None:
         ids = [letters[letter] for letter in word if letter in letters][:longest]
         if not ids:
             return None
-        best = graph.run({"chars": np.array([ids], np.int64)})[0][0]
+        with alone:
+            best = graph.run({"chars": np.array([ids], np.int64)})[0][0]
         new = np.diff(best, prepend=0) != 0
         return "".join(sounds[number] for number in best[new].tolist() if number)
 
