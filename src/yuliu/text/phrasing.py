@@ -50,13 +50,19 @@ def cut_between_words(text: str, *, earliest: int, latest: int) -> int | None:
     the last one.
     """
     best: tuple[int, int] | None = None
-    for place, left, right in _places(text):
+    for place, quality in places_between_words(text):
         if place > latest:
             break
-        if place >= earliest and _parts(left[-1], right[0], spaced=text[place].isspace()):
-            quality = _quality(left.lower(), right.lower())
+        if place >= earliest:
             best = max(best or (quality, place), (quality, place))
     return best[1] if best else None
+
+
+def places_between_words(text: str) -> Iterator[tuple[int, int]]:
+    """All places where ``text`` may be cut between two words, in order, each with how good it is: 0 to 2."""
+    for place, left, right in _places(text):
+        if _parts(left[-1], right[0], spaced=text[place].isspace()):
+            yield place, _quality(left.lower(), right.lower())
 
 
 def _places(text: str) -> Iterator[tuple[int, str, str]]:

@@ -8,14 +8,13 @@ clause ends (:mod:`yuliu.text.sentences` finds them); only a clause longer than 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from yuliu.errors import InvalidRequest
-from yuliu.text.hints import split_hinted
-from yuliu.text.phrasing import cut_between_words
+from yuliu.segmenter.options import MIN_WEIGHT, NUM_HELD_BACK, SegmenterOptions
+from yuliu.segmenter.weights import weigh
+from yuliu.text.phrasing import cut_between_words, places_between_words
 from yuliu.text.reader import Pause, Restyle, Text, UnitEnd
-from yuliu.text.scripts import is_latin, is_wide
 from yuliu.text.sentences import Break, BreakFinder
 from yuliu.types import Boundary, Mark, Segment, Skipped, Span, Style
 
@@ -23,52 +22,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from yuliu.text.reader import Event
-    from yuliu.text.spans import LangSpan
-    from yuliu.types import Hint, Lang
+    from yuliu.types import Hint
 
-_HELD_BACK = 3
-"""Characters after a cut between two words: the word boundaries before them do not change any more when text follows
-(rjieba, 36 sentences at every length: with 3 held back none of 252 cuts lay inside a word, with none 135 of 366)."""
-_SPOKEN_SYMBOLS = frozenset("%$€£¥￥+=°℃&@#‰")
+_AT_CLAUSE = 3
+"""Better than the best place between two words."""
 _WEAK = 2.5
 """A weak clause end counts as an end from this many times the weight on that a strong one does."""
-
-
-@dataclass(frozen=True, slots=True)
-class SegmenterOptions:
-    """How long segments are, in weight: a Chinese character or a digit weighs 1, a Latin letter 0.25.
-
-    A weight of 1 is about 0.2 s of speech in either language.
-    """
-
-    first_weight: float = 4.0
-    """The first segment (of the stream, and after a flush) ends at the first clause end from this weight on."""
-    growth: float = 2.0
-    """Each later segment may end at a clause end from a weight this many times larger on."""
-    clause_weight: float = 32.0
-    """Until this weight is reached: sentences shorter than it are not cut at clause ends any more."""
-    sentence_weight: float = 3.5
-    """Sentences lighter than this go together with the next one: engines speak single words badly."""
-    first_limit: float = 20.0
-    """The first segment's greatest weight; it grows as ``first_weight`` does."""
-    limit: float = 60.0
-    """The greatest weight of any segment; what is longer is cut at the best place there is."""
-    max_characters: int = 400
-    """The greatest length of any segment, whatever it weighs; what has no place to cut is cut anywhere."""
-
-    def __post_init__(self) -> None:
-        """Refuse what could not work.
-
-        Raises:
-            InvalidRequest: A weight is not above zero, ``growth`` is less than 1, or ``max_characters`` less than 8.
-        """
-        for name in ("first_weight", "clause_weight", "sentence_weight", "first_limit", "limit"):
-            if not getattr(self, name) > 0:
-                raise InvalidRequest(f"{name} must be above 0", param=name)
-        if not self.growth >= 1:
-            raise InvalidRequest("growth must be at least 1", param="growth")
-        if not self.max_characters > 2 * _HELD_BACK + 1:
-            raise InvalidRequest("max_characters must be at least 8", param="max_characters")
 
 
 class Segmenter:
@@ -93,7 +52,17 @@ class Segmenter:
         self._hints: list[Hint] = []  # spans count from the first character pushed
         self._marks: list[Mark] = []
         self._style = Style()
+        self._is_configured = False  # by new options that the pending breaks have not been held against
         self._restart()
+
+    def configure(self, options: SegmenterOptions) -> None:
+        """Cut by these options from now on: what is pending, too, from the next character or flush on."""
+        self._options = options
+        self._is_configured = True
+        num_grown = self._num_grown
+        self._restart()
+        for _ in range(num_grown):
+            self._grow()
 
     def push(self, delta: str) -> list[Segment]:
         """Take the next piece of text, cut anywhere; return the segments that are now certain."""
@@ -123,12 +92,14 @@ class Segmenter:
             start = self._num_cut + len(self._chars)
             self._hints.append(replace(hint, span=Span(start, start + len(text))))
         for char, origin in zip(text, origins, strict=True):
+            if self._is_configured:
+                segments += self._review()
             found = self._finder.push(char)
             self._append(char, origin)
             if found is not None and found.end > self._num_cut and not self._is_hinted(found.end):
                 self._breaks.append(found)
                 if self._wanted(found):
-                    segments.append(self._cut(found.end - self._num_cut, found.boundary))
+                    segments += self._cut_apart(found.end - self._num_cut, found.boundary)
             if self._weights and (
                 self._weights[-1] >= self._next_try or len(self._chars) >= self._options.max_characters
             ):
@@ -163,7 +134,7 @@ class Segmenter:
         self._marks.append(mark)
 
     def restyle(self, style: Style) -> list[Segment]:
-        """Let what follows be spoken in ``style``; return what was pending, as one segment or none."""
+        """Let what follows be spoken in ``style``; return what was pending."""
         segments = self._cut_all(None) if self._weights and self._weights[-1] else []
         self._style = style
         return segments
@@ -174,11 +145,13 @@ class Segmenter:
 
     def pause(self, pause_s: float) -> list[Segment]:
         """Cut here, with so much silence after it; the segment may be empty."""
-        segment = self._cut_all(None)[0]
-        return [replace(segment, pause_s=pause_s, marks=segment.marks + self._take_marks())]
+        *segments, last = self._cut_all(None)
+        return [*segments, replace(last, pause_s=pause_s, marks=last.marks + self._take_marks())]
 
     def flush(self) -> list[Segment]:
-        """Return all that is pending, as one segment or none: the text has ended or its writer has stalled.
+        """Return all that is pending: the text has ended or its writer has stalled.
+
+        It is one segment or none, unless the options ask for shorter ones (``merge_limit``, ``fixed_weight``).
 
         More may be pushed afterwards; the next segment is then short again, as at the start of the stream.
         """
@@ -193,12 +166,17 @@ class Segmenter:
         found = self._finder.flush()
         if found in (None, Boundary.NONE):
             found = self._last_boundary()
-        return [self._cut(len(self._chars), boundary or found)]
+        return self._cut_apart(len(self._chars), boundary or found)
 
     def _restart(self) -> None:
+        self._num_grown = 0  # how often the two below have grown
         self._clause_weight = self._options.first_weight
         self._limit = min(self._options.first_limit, self._options.limit)
-        self._next_try = self._limit
+        self._next_try = self._first_try()
+
+    def _first_try(self) -> float:
+        """The weight at which a clause is too long. Where lengths are fixed, what is left must be enough to speak."""
+        return self._limit + MIN_WEIGHT if self._options.fixed_weight else self._limit
 
     def _append(self, char: str, origin: int) -> None:
         self._chars.append(char)
@@ -215,8 +193,69 @@ class Segmenter:
             return weight >= self._clause_weight * (_WEAK if found.weak else 1.0)
         return weight > 0 and (found.line or weight >= self._options.sentence_weight)
 
+    def _review(self) -> list[Segment]:
+        """Hold the pending breaks against new options."""
+        self._is_configured = False
+        segments: list[Segment] = []
+        while wanted := next(filter(self._wanted, self._breaks), None):
+            segments += self._cut_apart(wanted.end - self._num_cut, wanted.boundary)
+        return segments
+
+    def _cut_apart(self, num_chars: int, boundary: Boundary) -> list[Segment]:
+        """Cut the first characters off, in pieces if they are too much to go together."""
+        segments: list[Segment] = []
+        while (early := self._early_end(num_chars)) is not None:
+            segments.append(self._cut(*early))
+            num_chars -= early[0]
+        return [*segments, self._cut(num_chars, boundary)]
+
+    def _early_end(self, num_chars: int) -> tuple[int, Boundary] | None:
+        """Where the first characters are to be cut because they are too much to go together."""
+        weight = self._weight_at(num_chars)
+        if self._options.fixed_weight:
+            return self._nearest_end(num_chars, is_last=True) if weight > self._limit else None
+        if weight <= self._options.merge_limit:
+            return None
+        for found in reversed(self._breaks):
+            end = found.end - self._num_cut
+            is_sentence = end < num_chars and found.boundary is not Boundary.CLAUSE
+            if is_sentence and MIN_WEIGHT <= self._weight_at(end) <= self._options.merge_limit:
+                return end, found.boundary
+        return None
+
+    def _nearest_end(self, num_chars: int, *, is_last: bool) -> tuple[int, Boundary] | None:
+        """The place in the first characters whose weight is nearest to the fixed range.
+
+        It is never in a hinted text, and leaves enough on both sides.
+
+        Args:
+            num_chars: How many characters to look at.
+            is_last: Whether what follows them is no place; else None is returned while a nearer one may come.
+        """
+        low, high = self._options.fixed_weight, self._limit
+        seen = self._weight_at(num_chars)
+        latest = seen - MIN_WEIGHT if is_last else min(seen, self._weights[-1] - MIN_WEIGHT)
+        places = [
+            (end, quality, Boundary.NONE) for end, quality in places_between_words("".join(self._chars[:num_chars]))
+        ]
+        places += [(found.end - self._num_cut, _AT_CLAUSE, found.boundary) for found in self._breaks]
+        best: tuple[float, int, int] | None = None
+        boundary = Boundary.NONE
+        for end, quality, kind in places:
+            weight = self._weight_at(end)
+            if not MIN_WEIGHT <= weight <= latest or self._is_hinted(self._num_cut + end):
+                continue
+            rank = (-max(low - weight, weight - high, 0.0), quality, end)
+            if best is None or rank > best:
+                best, boundary = rank, kind
+        if best is None or (not is_last and best[0] < high - latest):
+            return None
+        return best[2], boundary
+
     def _shorten(self) -> list[Segment]:
         """Cut what has grown too long, if there is a place."""
+        if self._options.fixed_weight:
+            return self._shorten_fixed()
         best = self._best_break() or self._word_end()
         if best is not None and not self._is_hinted(self._num_cut + best[0]):
             return [self._cut(*best)]
@@ -225,6 +264,20 @@ class Segmenter:
         # Not at every character: each try reads all that is pending.
         self._next_try = self._weights[-1] + self._limit / 4
         return []
+
+    def _shorten_fixed(self) -> list[Segment]:
+        segments: list[Segment] = []
+        is_full = len(self._chars) >= self._options.max_characters
+        while self._weights and self._weights[-1] >= self._first_try():
+            best = self._nearest_end(len(self._chars) - NUM_HELD_BACK, is_last=is_full)
+            if best is None:
+                break
+            segments.append(self._cut(*best))
+        if len(self._chars) >= self._options.max_characters:
+            segments += self._cut_anywhere()
+        elif self._weights and self._weights[-1] >= self._first_try():
+            self._next_try = self._weights[-1] + 1
+        return segments
 
     def _cut_anywhere(self) -> list[Segment]:
         """Cut before the last character, or before the hinted text that it belongs to."""
@@ -252,7 +305,7 @@ class Segmenter:
 
     def _word_end(self) -> tuple[int, Boundary] | None:
         """The best place between two words that more text cannot change; in the later part if there is one."""
-        latest = len(self._chars) - _HELD_BACK
+        latest = len(self._chars) - NUM_HELD_BACK
         for share in (0.6, 0.25):
             earliest = bisect_left(self._weights, share * self._limit) + 1
             place = cut_between_words("".join(self._chars), earliest=earliest, latest=latest)
@@ -277,7 +330,9 @@ class Segmenter:
         self._num_cut += num_chars
         self._source_start = end
         self._breaks = [found for found in self._breaks if found.end > self._num_cut]
-        self._grow(weight)
+        if weight:
+            self._grow()
+        self._next_try = self._first_try()
         return segment
 
     def _cut_hints(self, num_chars: int) -> tuple[Hint, ...]:
@@ -301,60 +356,9 @@ class Segmenter:
         marks, self._marks = tuple(self._marks), []
         return marks
 
-    def _grow(self, weight: float) -> None:
-        if weight:
-            growth, options = self._options.growth, self._options
-            self._clause_weight = min(self._clause_weight * growth, options.clause_weight)
-            self._limit = min(self._limit * growth, options.limit)
-        self._next_try = self._limit
-
-
-def weigh(char: str) -> float:
-    """How much of a segment's weight ``char`` is: about its share of 0.2 s of speech."""
-    if is_latin(char):
-        return 0.25
-    if is_wide(char) or char.isdecimal() or char in _SPOKEN_SYMBOLS:
-        return 1.0
-    return 0.25 if char.isalpha() else 0.0
-
-
-def split_segment(segment: Segment, languages: Sequence[Lang]) -> list[Segment]:
-    """Split a segment into parts of one language each.
-
-    The parts tile the segment, text and source; all but the last end in Boundary.NONE. Parts in a language that is not
-    among ``languages`` keep ``lang`` None: they are to be skipped by the rule ``language_not_spoken``.
-    """
-    if segment.style.lang in languages:
-        return [replace(segment, lang=segment.style.lang)]
-    spans = split_hinted(segment.text, segment.hints, languages)
-    if not spans:
-        return [replace(segment, lang=languages[0])]
-    starts = [segment.source.start, *(segment.origin[found.span.start] for found in spans[1:]), segment.source.end]
-    return [
-        _part(segment, found, source=Span(starts[index], starts[index + 1]), is_last=index == len(spans) - 1)
-        for index, found in enumerate(spans)
-    ]
-
-
-def _part(segment: Segment, found: LangSpan, *, source: Span, is_last: bool) -> Segment:
-    start, end = found.span
-    return Segment(
-        text=segment.text[start:end],
-        source=source,
-        origin=segment.origin[start:end],
-        boundary=segment.boundary if is_last else Boundary.NONE,
-        lang=found.lang,
-        hints=tuple(
-            replace(hint, span=Span(hint.span.start - start, hint.span.end - start))
-            for hint in segment.hints
-            if start <= hint.span.start < end
-        ),
-        style=segment.style,
-        respelling=segment.respelling,
-        pause_s=segment.pause_s if is_last else None,
-        marks=tuple(
-            mark
-            for mark in segment.marks
-            if (start == 0 or mark.offset >= source.start) and (is_last or mark.offset < source.end)
-        ),
-    )
+    def _grow(self) -> None:
+        growth, options = self._options.growth, self._options
+        self._num_grown += 1
+        self._clause_weight = min(self._clause_weight * growth, options.clause_weight)
+        self._limit = min(self._limit * growth, options.limit)
+        self._next_try = self._first_try()

@@ -1,0 +1,9 @@
+"""Cuts text that is still arriving into segments: the pieces that are spoken as one unit."""
+
+from yuliu.segmenter.chunking import Chunking
+from yuliu.segmenter.languages import split_segment
+from yuliu.segmenter.options import SegmenterOptions
+from yuliu.segmenter.segmenter import Segmenter
+from yuliu.segmenter.weights import weigh
+
+__all__ = ("Chunking", "Segmenter", "SegmenterOptions", "split_segment", "weigh")
