@@ -230,14 +230,14 @@ class Segmenter:
 
         Args:
             num_chars: How many characters to look at.
-            is_last: Whether what follows them is no place; else None is returned while a nearer one may come.
+            is_last: Whether they end at a place, too. None is returned if that is nearer, or, if they do not, while a
+                nearer one may come.
         """
         low, high = self._options.fixed_weight, self._limit
         seen = self._weight_at(num_chars)
         latest = seen - MIN_WEIGHT if is_last else min(seen, self._weights[-1] - MIN_WEIGHT)
-        places = [
-            (end, quality, Boundary.NONE) for end, quality in places_between_words("".join(self._chars[:num_chars]))
-        ]
+        text = "".join(self._chars)
+        places = [(end, quality, Boundary.NONE) for end, quality in places_between_words(text) if end <= num_chars]
         places += [(found.end - self._num_cut, _AT_CLAUSE, found.boundary) for found in self._breaks]
         best: tuple[float, int, int] | None = None
         boundary = Boundary.NONE
@@ -248,7 +248,7 @@ class Segmenter:
             rank = (-max(low - weight, weight - high, 0.0), quality, end)
             if best is None or rank > best:
                 best, boundary = rank, kind
-        if best is None or (not is_last and best[0] < high - latest):
+        if best is None or best[0] < high - (seen if is_last else latest):
             return None
         return best[2], boundary
 

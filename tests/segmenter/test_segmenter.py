@@ -18,7 +18,7 @@ from yuliu.types import Boundary, Segment, Span
 if TYPE_CHECKING:
     from yuliu.types import Lang
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[1] / "data"
 STREAMS = {
     row["id"]: row["deltas"]
     for row in map(json.loads, (DATA / "llm_stream.jsonl").read_text(encoding="utf-8").splitlines())
