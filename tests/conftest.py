@@ -37,5 +37,5 @@ def tone_speaker() -> Iterator[Speaker]:
     from yuliu.engines.tone import ToneEngine
     from yuliu.speaker import Speaker
 
-    with Speaker({"tone": ToneEngine()}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone") as speaker:
+    with Speaker({"tone": ToneEngine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone") as speaker:
         yield speaker

@@ -29,8 +29,9 @@ TEXT = "Streaming is fun, isn't it? 语流是说话的流动。 Then we go on, a
 
 
 def speaker(script: ToneScript | None = None, **engine: object) -> Speaker:
-    lanes = {"zh": ToneEngine(script, languages=("zh",)), "en": ToneEngine(script, languages=("en",))}
-    return Speaker(lanes, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both")
+    engines = {"zh": ToneEngine(script, languages=("zh",)), "en": ToneEngine(script, languages=("en",))}
+    factories = {"zh": lambda: engines["zh"], "en": lambda: engines["en"]}
+    return Speaker(factories, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both", num_lanes=1)
 
 
 async def say(stream: Stream, deltas: Sequence[str]) -> list[Chunk]:
@@ -253,7 +254,7 @@ async def test_text_before_a_cancelled_push_is_spoken_after_a_stall() -> None:
 async def test_sound_waits_bounded_for_its_reader() -> None:
     """A reader that does not read stops the engine."""
     engine = ToneEngine()
-    with Speaker({"tone": engine}, {"tone": {"en": "tone"}}, default="tone") as toy:
+    with Speaker({"tone": lambda: engine}, {"tone": {"en": "tone"}}, default="tone", num_lanes=1) as toy:
         async with toy.stream() as stream, toy.stream() as other:
             await stream.push("word " * 500 + ".")
             await say(other, ["Somebody else speaks meanwhile, at length, and is served."])

@@ -62,9 +62,8 @@ SSML_ON = StreamOptions(reader=ReaderOptions(ssml="on", emoji="name"))
 
 
 def speaker() -> Speaker:
-    engine = ToneEngine()
-    lanes = {"zh": engine, "en": ToneEngine(languages=("en",))}
-    return Speaker(lanes, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both")
+    engines = {"zh": ToneEngine, "en": lambda: ToneEngine(languages=("en",))}
+    return Speaker(engines, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both")
 
 
 async def run(

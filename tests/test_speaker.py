@@ -76,7 +76,7 @@ def test_voices_of_different_rates_are_not_opened_together() -> None:
     other = ToneEngine()
     other.capabilities = replace(other.capabilities, format=AudioFormat(16_000))
     with pytest.raises(InvalidRequest, match="one sample rate"):
-        Speaker({"a": ToneEngine(), "b": other}, {"a": {"en": "a"}, "b": {"en": "b"}}, default="a")
+        Speaker({"a": ToneEngine, "b": lambda: other}, {"a": {"en": "a"}, "b": {"en": "b"}}, default="a")
 
 
 def test_opening_voices_that_are_not_there(tmp_path: Path) -> None:

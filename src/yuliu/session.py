@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Self
 from yuliu.audio.join import silences
 from yuliu.coverage import Ledger
 from yuliu.engines.api import PlanOptions
-from yuliu.errors import Closed, InvalidRequest
+from yuliu.errors import Closed, InvalidRequest, Overloaded
 from yuliu.joiner import Joiner, Part
-from yuliu.scheduler.worker import Broken, Planned, Rendered
+from yuliu.scheduler.events import Terms
+from yuliu.scheduler.worker import Admitted, Broken, Planned, Rendered
 from yuliu.segmenter import Segmenter, SegmenterOptions, split_segment
 from yuliu.text.lexicon import Words
 from yuliu.text.reader import Reader, ReaderOptions
@@ -45,11 +46,11 @@ NO_PITCH = "pitch was asked for; no voice can change it"
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Which lane of the scheduler speaks which language, for one voice."""
+    """Which engine of the scheduler speaks which language, for one voice."""
 
-    lanes: Mapping[Lang, str]
+    engines: Mapping[Lang, str]
     sample_rate: int
-    """Hz, the same on all lanes."""
+    """Hz, the same for all engines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class StreamOptions:
     reader: ReaderOptions = field(default_factory=ReaderOptions)
     stall_s: float = 0.5
     """Text that might go on is spoken as it is when nothing came for so long, seconds."""
+    terms: Terms = field(default_factory=Terms)
+    """How urgent it is, and how far ahead of its listener it is made."""
     lexicon: tuple[str, ...] = ()
     """Names of lexicons, the strongest last; they are stronger than ``default``, which always holds."""
     lexicon_entries: tuple[Entry, ...] = ()
@@ -119,7 +122,7 @@ class Stream:
         self._voices = voices or {}
         self._words = words
         self._options = options
-        self._reader = Reader(options.reader, languages=tuple(route.lanes))
+        self._reader = Reader(options.reader, languages=tuple(route.engines))
         self._segmenter = Segmenter(options.segmenter)
         self._loop = asyncio.get_running_loop()
         self._parts: deque[Part] = deque()
@@ -128,14 +131,39 @@ class Stream:
         self._joiner = Joiner(route.sample_rate)
         self._warnings: dict[str, None] = {}
         self._text_ended = False
-        self._error: SynthesisFailed | Closed | None = None
+        self._error: SynthesisFailed | Closed | Overloaded | None = None
+        self._admitted = False
         self._changed = asyncio.Event()
         self._stall: asyncio.TimerHandle | None = None
-        self._stream_id = scheduler.open(self._from_lane)
+        engines = tuple(dict.fromkeys(route.engines.values()))
+        self._stream_id = scheduler.open(self._from_lane, engines, options.terms)
 
     async def __aenter__(self) -> Self:
-        """The stream itself."""
+        """The stream itself, once it is admitted.
+
+        Raises:
+            Overloaded: The machine cannot carry it now.
+        """
+        try:
+            await self.admitted()
+        except BaseException:
+            self.cancel()
+            raise
         return self
+
+    async def admitted(self) -> None:
+        """Wait until the stream is carried.
+
+        Raises:
+            Overloaded: The machine cannot carry it now.
+            Closed: The speaker was closed.
+        """
+        while not self._admitted:
+            if self._error is not None:
+                raise self._error
+            if self.ending is not None:
+                raise Closed("the stream was cancelled before it was admitted")
+            await self._changed.wait()
 
     async def __aexit__(self, *exception: object) -> None:
         """Cancel whatever has not ended."""
@@ -172,6 +200,7 @@ class Stream:
         if not self._text_ended:
             self.flush()
             self._text_ended = True
+            self._scheduler.end_text(self._stream_id)
             self._settle()
 
     def cancel(self) -> Ending:
@@ -225,12 +254,12 @@ class Stream:
                 self._pass(segment, [])
                 continue
             route = self._route_of(segment)
-            languages = tuple(route.lanes)
+            languages = tuple(route.engines)
             for part in split_segment(self._words.apply(segment, languages), languages):
                 if part.lang is None:
                     self._pass(part, [Skipped(part.source, "language_not_spoken")])
                 else:
-                    self._submit_part(part, route.lanes[part.lang])
+                    self._submit_part(part, route.engines[part.lang])
 
     def _route_of(self, segment: Segment) -> Route:
         style = segment.style
@@ -241,13 +270,13 @@ class Stream:
         self._warnings[NO_VOICE] = None
         return self._route
 
-    def _submit_part(self, segment: Segment, lane: str) -> None:
+    def _submit_part(self, segment: Segment, engine: str) -> None:
         speed = min(max(self._options.speak.speed * segment.style.rate, MIN_SPEED), MAX_SPEED)
         wanted = silences(segment.boundary, speed)
         tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
         self._parts.append(Part(segment, wanted.pause_s, segment.pause_s))
         plan = PlanOptions(replace(self._options.speak, speed=speed), lead_s=wanted.lead_s, tail_s=tail_s)
-        self._scheduler.submit(self._stream_id, lane, segment, plan)
+        self._scheduler.submit(self._stream_id, engine, segment, plan)
 
     def _pass(self, segment: Segment, skipped: Sequence[Skipped]) -> None:
         """A segment without sound: its pause and marks go with the part before it."""
@@ -263,6 +292,8 @@ class Stream:
         if self.ending is not None or self._error is not None:
             return
         match output:
+            case Admitted():
+                self._admitted = True
             case Planned():
                 part = next(p for p in self._parts if p.segment is output.utterance.segment)
                 part.utterance = output.utterance

@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -18,16 +19,17 @@ import numpy as np
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.audio.wav import wav_header
-from yuliu.engines.catalogue import DERIVATIONS, load_engine
+from yuliu.engines.api import PlanOptions, StepRequest
+from yuliu.engines.catalogue import DERIVATIONS, engine_factory
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, UnknownVoice, VoiceNotReady
 from yuliu.lexicons import LexiconStore, request_words
 from yuliu.scheduler.worker import Scheduler
 from yuliu.session import Route, Stream, StreamOptions
-from yuliu.types import AudioFormat, Coverage, Finished
+from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Mapping
 
     from yuliu.engines.api import Engine
     from yuliu.text.lexicon import Words
@@ -40,13 +42,14 @@ WARM_UP: Mapping[Lang, str] = {"zh": "你好，今天天气怎么样？", "en": 
 """What each voice says once before it is ready: the first run of a model allocates and compiles."""
 
 
-def open(*voices: str, home: Path | None = None) -> Speaker:  # noqa: A001 - read as yuliu.open
+def open(*voices: str, home: Path | None = None, lanes: int | None = None) -> Speaker:  # noqa: A001 - read as yuliu.open
     """Load voices and warm them up; takes one to three seconds.
 
     Args:
         voices: Names of voices; the default is ``yuliu``, Mandarin and English mixed. The first is used where a stream
             names none. The voices that a composite is made of can be used by their own names as well.
         home: Where voices are kept; None takes $YULIU_HOME or the platform's folder for application data.
+        lanes: Threads that speak; None takes one a core, four at most.
 
     Raises:
         UnknownVoice: There is no voice of that name.
@@ -54,31 +57,43 @@ def open(*voices: str, home: Path | None = None) -> Speaker:  # noqa: A001 - rea
     """
     store = VoiceStore(home, derivations=DERIVATIONS)
     names = voices or (DEFAULT_VOICE,)
-    wanted = {name: _lanes(store.info(name)) for name in names}
-    bases = dict.fromkeys(base for lanes in wanted.values() for base in lanes.values())
-    engines = {base: _load(store, base) for base in bases}
-    lanes = wanted | {base: _lanes(store.info(base)) for base in bases}
-    speaker = Speaker(engines, lanes, default=names[0], lexicons=LexiconStore(home))
-    speaker.warm_up()
-    return speaker
+    wanted = {name: _parts(store.info(name)) for name in names}
+    bases = dict.fromkeys(base for parts in wanted.values() for base in parts.values())
+    factories = {base: partial(_warm, _factory(store, base)) for base in bases}
+    voices_ = wanted | {base: _parts(store.info(base)) for base in bases}
+    return Speaker(factories, voices_, default=names[0], lexicons=LexiconStore(home), num_lanes=lanes)
 
 
 def load_voice(store: VoiceStore, name: str) -> dict[Lang, Engine]:
     """The engines of a voice by language, without a scheduler: for those who measure engines alone."""
-    engines = {lane: _load(store, lane) for lane in dict.fromkeys(_lanes(store.info(name)).values())}
-    return {lang: engines[lane] for lang, lane in _lanes(store.info(name)).items()}
+    parts = _parts(store.info(name))
+    engines = {part: _factory(store, part)() for part in dict.fromkeys(parts.values())}
+    return {lang: engines[part] for lang, part in parts.items()}
 
 
-def _lanes(info: VoiceInfo) -> dict[Lang, str]:
-    """Which lane speaks which language; a lane is named for the voice whose engine it owns."""
+def _parts(info: VoiceInfo) -> dict[Lang, str]:
+    """Which voice's engine speaks which language; an engine is named for its voice."""
     return dict(info.parts) or dict.fromkeys(info.languages, info.name)
 
 
-def _load(store: VoiceStore, name: str) -> Engine:
+def _factory(store: VoiceStore, name: str) -> Callable[[], Engine]:
     manifest = store.manifest(name)
     if isinstance(manifest, CompositeManifest):
         raise VoiceNotReady(f"voice {name!r} is itself composite, so it can not be part of another one")
-    return load_engine(manifest, store.files(name))
+    return engine_factory(manifest, store.files(name))
+
+
+def _warm(make: Callable[[], Engine]) -> Engine:
+    """An engine that has spoken once: the first run of a model allocates and compiles."""
+    engine = make()
+    for lang in engine.capabilities.languages:
+        text = WARM_UP[lang]
+        segment = Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, lang)
+        utterance = engine.plan(segment, PlanOptions(SpeakOptions(), lead_s=0.0, tail_s=0.0))
+        while not utterance.done:
+            (result,) = engine.step([StepRequest(utterance, utterance.num_frames or 1)])
+            utterance = result.utterance
+    return engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,30 +128,34 @@ class Speaker:
     """Voices that are loaded and warm.
 
     Args:
-        engines: Engines by the name of their lane; the speaker closes them. All at the same sample rate.
-        voices: For each voice which lane speaks which language.
+        engines: What makes an engine, warm, by the engine's name; called once a lane. The speaker closes what was made.
+            All at the same sample rate.
+        voices: For each voice which engine speaks which language.
         default: The voice that is used where none is named.
         lexicons: Where the lexicons are that streams may name, and the one that holds for all; None has none.
+        num_lanes: Threads that speak; None takes one a core, four at most.
     """
 
     def __init__(
         self,
-        engines: Mapping[str, Engine],
+        engines: Mapping[str, Callable[[], Engine]],
         voices: Mapping[str, Mapping[Lang, str]],
         *,
         default: str,
         lexicons: LexiconStore | None = None,
+        num_lanes: int | None = None,
     ) -> None:
-        rates = {engine.capabilities.format.sample_rate for engine in engines.values()}
+        self._scheduler = Scheduler(engines, num_lanes=num_lanes)
+        rates = {found.format.sample_rate for found in self._scheduler.capabilities.values()}
         if len(rates) != 1:
+            self._scheduler.close()
             raise InvalidRequest(f"voices opened together must share one sample rate, not {sorted(rates)} Hz")
         self.sample_rate: int = rates.pop()
         """Hz, of all voices."""
         self.default: str = default
         """The voice that is used where none is named."""
-        self._routes = {name: Route(dict(lanes), self.sample_rate) for name, lanes in voices.items()}
+        self._routes = {name: Route(dict(parts), self.sample_rate) for name, parts in voices.items()}
         self._lexicons = lexicons
-        self._scheduler = Scheduler(engines)
 
     def __enter__(self) -> Self:
         """The speaker itself."""
@@ -158,7 +177,7 @@ class Speaker:
 
     def languages(self, voice: str) -> tuple[Lang, ...]:
         """What a voice speaks."""
-        return tuple(self._route(voice).lanes)
+        return tuple(self._route(voice).engines)
 
     def stream(
         self, *, voice: str | None = None, options: StreamOptions | None = None, words: Words | None = None
@@ -202,12 +221,6 @@ class Speaker:
         """
         options = options or StreamOptions()
         return _run(self._speak(text, voice, options, self.words(options)))
-
-    def warm_up(self) -> None:
-        """Let every engine speak once, so that the first listener does not wait for it."""
-        for name, route in self._routes.items():
-            for lang in route.lanes:
-                self.speak(WARM_UP[lang], voice=name)
 
     def close(self) -> None:
         """End all streams and release the engines."""

@@ -22,6 +22,17 @@ Lang = Literal["zh", "en"]
 """A language as the front ends know it (BCP 47 primary tags)."""
 
 
+class StreamClass(Enum):
+    """How urgent a stream is."""
+
+    INTERACTIVE = "interactive"
+    """Somebody waits for the answer: first sound at once, little made ahead, since it may be interrupted."""
+    STANDARD = "standard"
+    """Somebody listens, and will hear all of it."""
+    BULK = "bulk"
+    """Nobody listens yet: a file is made from what the others leave."""
+
+
 MAX_PAUSE_S = 10.0
 """Silence between two sounds is never longer, however many pauses were asked for."""
 

@@ -111,7 +111,7 @@ def test_say_wants_lexicons_that_are_there(
     lanes: dict[Lang, str] = {"zh": "tone", "en": "tone"}
 
     def open_speaker(_: Sequence[str]) -> Speaker:
-        return Speaker({"tone": ToneEngine()}, {"tone": lanes}, default="tone", lexicons=store)
+        return Speaker({"tone": ToneEngine}, {"tone": lanes}, default="tone", lexicons=store)
 
     store.put("games", [Entry("SQL", "sequel")])
     say = ["say", "SQL.", "-o", str(tmp_path / "a.wav"), "--lexicon"]

@@ -62,7 +62,7 @@ def schedulers() -> Iterator[Callable[[ToneEngine], Scheduler]]:
     made: list[Scheduler] = []
 
     def make(engine: ToneEngine) -> Scheduler:
-        made.append(Scheduler({"tone": engine}))
+        made.append(Scheduler({"tone": lambda: engine}, num_lanes=1))
         return made[-1]
 
     yield make
@@ -142,7 +142,7 @@ def test_a_reader_that_does_not_read_stops_its_stream(schedulers: Callable[[Tone
 def test_closing_ends_the_lanes_and_the_engines() -> None:
     """After close the threads are gone, the engine is closed, and opening says so."""
     engine = ToneEngine()
-    scheduler = Scheduler({"tone": engine})
+    scheduler = Scheduler({"tone": lambda: engine}, num_lanes=1)
     scheduler.submit(scheduler.open(Inbox()), "tone", segment("word " * 100), OPTIONS)
     scheduler.close()
     assert engine.closed
@@ -157,7 +157,7 @@ from yuliu.engines.tone import ToneEngine
 from yuliu.errors import Closed
 from yuliu.speaker import Speaker
 
-with Speaker({"tone": ToneEngine()}, {"tone": {"en": "tone"}}, default="tone") as speaker:
+with Speaker({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone") as speaker:
     speaker.speak("a")
     child = os.fork()
     if not child:

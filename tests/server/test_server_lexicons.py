@@ -50,7 +50,9 @@ async def client(tmp_path: Path, listener: Listener) -> AsyncIterator[httpx.Asyn
 
     def load() -> Speaker:
         lanes: dict[Lang, str] = {"zh": "tone", "en": "tone"}
-        return Speaker({"tone": listener}, {"tone": lanes}, default="tone", lexicons=LexiconStore(tmp_path))
+        return Speaker(
+            {"tone": lambda: listener}, {"tone": lanes}, default="tone", lexicons=LexiconStore(tmp_path), num_lanes=1
+        )
 
     app = create_app(load, lexicons=LexiconStore(tmp_path))
     async with app.router.lifespan_context(app):

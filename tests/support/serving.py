@@ -138,7 +138,7 @@ def unchunked(response: bytes) -> bytes:
 
 def tone_speaker(engine: ToneEngine) -> Speaker:
     """A speaker of one voice, ``tone``."""
-    return Speaker({"tone": engine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone")
+    return Speaker({"tone": lambda: engine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone", num_lanes=1)
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ def open_speaker(voices: Sequence[str]) -> Speaker:
         step_s_per_frame=float(os.environ.get("TONE_STEP_S", "0")),
     )
     engine = ToneEngine(script, sleep=time.sleep, languages=languages)
-    return Speaker({"tone": engine}, {"tone": dict.fromkeys(languages, "tone")}, default="tone")
+    return Speaker({"tone": lambda: engine}, {"tone": dict.fromkeys(languages, "tone")}, default="tone", num_lanes=1)
 
 
 if __name__ == "__main__":

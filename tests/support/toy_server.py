@@ -18,7 +18,7 @@ def load() -> Speaker:
     if sys.argv[1] == "crashing":
         raise ValueError("a private path")
     engine = ToneEngine(ToneScript(step_s_per_frame=0.002), sleep=time.sleep)
-    return Speaker({"tone": engine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone")
+    return Speaker({"tone": lambda: engine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone", num_lanes=1)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.audio.join import silences
 from yuliu.engines.api import PlanOptions, StepRequest
-from yuliu.scheduler.policy import FIRST_STEP_S
+from yuliu.scheduler.tuning import Tuning
 from yuliu.segmenter import Segmenter, split_segment
 from yuliu.types import SpeakOptions
 
@@ -32,6 +32,15 @@ class Alone:
     audio_s: float
 
 
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """One text rendered by the engines alone, segment by segment."""
+
+    seconds: float
+    cpu_s: float
+    audio_s: float
+
+
 def parts_of(text: str, languages: tuple[Lang, ...]) -> list[Segment]:
     """The segments that a stream makes of a whole text, split by language."""
     segmenter = Segmenter()
@@ -45,9 +54,19 @@ def alone(engines: Mapping[Lang, Engine], text: str) -> Alone:
     parts = parts_of(text, tuple(engines))
     _first_step(engines, parts)
     floor_s = time.perf_counter() - began
+    took = _render(engines, parts)
+    return Alone(floor_s, took.seconds, took.cpu_s, took.audio_s)
+
+
+def whole(engines: Mapping[Lang, Engine], text: str) -> Whole:
+    """Plan and render all segments of a text, each in one step."""
+    return _render(engines, parts_of(text, tuple(engines)))
+
+
+def _render(engines: Mapping[Lang, Engine], parts: list[Segment]) -> Whole:
     began, cpu_began = time.perf_counter(), time.process_time()
     audio_s = sum(_whole(engines[part.lang], part) for part in parts if part.lang)
-    return Alone(floor_s, time.perf_counter() - began, time.process_time() - cpu_began, audio_s)
+    return Whole(time.perf_counter() - began, time.process_time() - cpu_began, audio_s)
 
 
 def _first_step(engines: Mapping[Lang, Engine], parts: list[Segment]) -> None:
@@ -57,7 +76,7 @@ def _first_step(engines: Mapping[Lang, Engine], parts: list[Segment]) -> None:
         utterance = plan(engine, part)
         if not utterance.done:
             rate = engine.capabilities.format.sample_rate / engine.capabilities.hop_samples
-            engine.step([StepRequest(utterance, round(FIRST_STEP_S * rate))])
+            engine.step([StepRequest(utterance, round(Tuning().first_step_s * rate))])
             return
 
 

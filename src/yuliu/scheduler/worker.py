@@ -1,8 +1,8 @@
-"""The threads that own the engines: one lane each, doing what the policy says.
+"""The shell around the policy: it tells it what happened and lets lanes do what it decides.
 
 Any thread may call :class:`Scheduler`; all state is guarded by one lock that is never held while an engine works.
-Outputs of a stream are handed to its ``sink`` on a lane's thread, in order; a sink must be quick and must not raise.
-After ``close`` of a stream returns no further output of it begins.
+Outputs of a stream are handed to its ``sink`` in order, on a lane's thread or the caller's; a sink must be quick and
+must not raise. After ``close`` of a stream returns no further output of it begins.
 
 A forked process inherits the object but not its threads: there it opens nothing and closes nothing.
 """
@@ -16,27 +16,52 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from yuliu.engines.api import StepRequest
-from yuliu.errors import Closed, SynthesisFailed
-from yuliu.scheduler.policy import (
-    LaneFreed,
+from yuliu.errors import Closed, Overloaded, SynthesisFailed
+from yuliu.scheduler.costs import EngineFacts
+from yuliu.scheduler.events import (
+    Action,
+    Admit,
+    Event,
+    Fail,
+    LaneLost,
+    LaneUp,
     Plan,
     PlanFinished,
-    Policy,
+    PlayedTo,
+    Reject,
     SegmentReady,
+    Serve,
     SoundTaken,
     Step,
     StepFinished,
+    StepPart,
     StreamClosed,
     StreamOpened,
+    Terms,
+    TextEnded,
+    Ticked,
+    WorkFailed,
 )
+from yuliu.scheduler.lane import Lane, Outcome, Task, Work
+from yuliu.scheduler.policy import Policy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from yuliu.engines.api import Engine, PlanOptions, Utterance
-    from yuliu.scheduler.policy import Action, Event
+    from yuliu.engines.api import Capabilities, Engine, PlanOptions, Utterance
+    from yuliu.scheduler.lane import Made
     from yuliu.types import Samples, Segment
+
+HANG_S = 10.0
+"""A lane whose task takes longer is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """The stream is carried from now on."""
+
+    throughput: bool
+    """Whether it is spoken in whole sentences and larger steps, since much is waiting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,55 +81,60 @@ class Rendered:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The stream gets nothing more: an engine failed, or the scheduler was closed under it."""
+    """The stream gets nothing more: it was refused, an engine failed twice, or the scheduler was closed under it."""
 
-    error: SynthesisFailed | Closed
-
-
-Output = Planned | Rendered | Broken
+    error: Overloaded | SynthesisFailed | Closed
 
 
-@dataclass(slots=True)
-class _Work:
-    stream_id: int
-    segment: Segment
-    options: PlanOptions
-    utterance: Utterance | None = None
+Output = Admitted | Planned | Rendered | Broken
 
 
 class Scheduler:
     """Shares engines between streams.
 
     Args:
-        engines: One engine a lane, by the lane's name. The scheduler closes them.
+        factories: For each engine what makes an instance of it, warm; called once a lane. The lanes close them.
+        num_lanes: Threads that work; None takes one a core, four at most.
         clock: Seconds, monotonic.
     """
 
-    def __init__(self, engines: Mapping[str, Engine], *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._engines = dict(engines)
+    def __init__(
+        self,
+        factories: Mapping[str, Callable[[], Engine]],
+        *,
+        num_lanes: int | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._factories = dict(factories)
         self._clock = clock
-        self._lock = threading.Lock()
-        self._wake = {lane: threading.Condition(self._lock) for lane in engines}
-        self._todo: dict[str, Action | None] = dict.fromkeys(engines)
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._sinks: dict[int, Callable[[Output], None]] = {}
-        self._work: dict[int, _Work] = {}
+        self._work: dict[int, Work] = {}
+        self._errors: dict[int, SynthesisFailed] = {}
         self._ids = itertools.count()
+        self._lane_ids = itertools.count()
+        self._lanes: dict[str, Lane] = {}
         self._closed = False
         self._process_id = os.getpid()
-        self._policy = Policy(
-            {
-                lane: engine.capabilities.format.sample_rate / engine.capabilities.hop_samples
-                for lane, engine in engines.items()
-            }
-        )
-        self._threads = [
-            threading.Thread(target=self._run_lane, args=(lane,), name=f"yuliu-{lane}", daemon=True) for lane in engines
-        ]
-        for thread in self._threads:
-            thread.start()
+        first = {name: make() for name, make in factories.items()}
+        self.capabilities: Mapping[str, Capabilities] = {name: engine.capabilities for name, engine in first.items()}
+        """What each engine can do."""
+        self._policy = Policy({name: _facts(found) for name, found in self.capabilities.items()})
+        self._add_lane({name: _given(engine) for name, engine in first.items()})
+        for _ in range((num_lanes or min(4, os.cpu_count() or 1)) - 1):
+            self._add_lane(self._factories)
+        self._timer = threading.Thread(target=self._watch, name="yuliu-timer", daemon=True)
+        self._timer.start()
 
-    def open(self, sink: Callable[[Output], None]) -> int:
-        """A new stream; its outputs go to ``sink``."""
+    def open(self, sink: Callable[[Output], None], engines: tuple[str, ...] = (), terms: Terms | None = None) -> int:
+        """A new stream, which asks to be admitted; its outputs go to ``sink``, the first is Admitted or Broken.
+
+        Args:
+            sink: Takes its outputs.
+            engines: Those that its voice may use; none means all.
+            terms: How it wants to be treated.
+        """
         if self._is_forked:  # asked first: the lock may have been held when the process was forked
             raise Closed("the speaker was opened before this process was forked; open one in each process")
         with self._lock:
@@ -112,26 +142,37 @@ class Scheduler:
                 raise Closed("the scheduler is closed; open a new speaker")
             stream_id = next(self._ids)
             self._sinks[stream_id] = sink
-            self._handle(StreamOpened(stream_id))
+            self._handle(StreamOpened(stream_id, engines or tuple(self._factories), terms or Terms()))
             return stream_id
 
-    def submit(self, stream_id: int, lane: str, segment: Segment, options: PlanOptions) -> None:
-        """A further segment of a stream, to be spoken by the engine on a lane. Ignored once the stream is closed."""
+    def submit(self, stream_id: int, engine: str, segment: Segment, options: PlanOptions) -> None:
+        """A further segment of a stream, to be spoken by an engine. Ignored once the stream is closed."""
         with self._lock:
             if stream_id in self._sinks:
                 job_id = next(self._ids)
-                self._work[job_id] = _Work(stream_id, segment, options)
-                self._handle(SegmentReady(stream_id, job_id, lane))
+                self._work[job_id] = Work(job_id, stream_id, engine, segment, options)
+                self._handle(SegmentReady(stream_id, job_id, engine))
+
+    def end_text(self, stream_id: int) -> None:
+        """The stream gets no further segments."""
+        with self._lock:
+            self._handle(TextEnded(stream_id))
 
     def taken(self, stream_id: int, audio_s: float) -> None:
         """The stream's reader took so much sound."""
         with self._lock:
             self._handle(SoundTaken(stream_id, audio_s))
 
+    def played(self, stream_id: int, position_s: float) -> None:
+        """The stream's listener has heard so much of its sound."""
+        with self._lock:
+            self._handle(PlayedTo(stream_id, position_s))
+
     def close_stream(self, stream_id: int) -> None:
         """Stop all work of a stream; at most the step under way is finished, and thrown away."""
         with self._lock:
-            self._forget(stream_id)
+            if self._forget(stream_id):
+                self._handle(StreamClosed(stream_id))
 
     def close(self) -> None:
         """Break all streams, stop the lanes and close the engines."""
@@ -141,11 +182,13 @@ class Scheduler:
             self._closed = True
             for stream_id, sink in list(self._sinks.items()):
                 sink(Broken(Closed("the speaker was closed while this stream was open")))
-                self._forget(stream_id)
-            for condition in self._wake.values():
-                condition.notify()
-        for thread in self._threads:
-            thread.join()
+                self.close_stream(stream_id)
+            for lane in self._lanes.values():
+                lane.stop()
+            self._changed.notify_all()
+        for lane in self._lanes.values():
+            lane.join()
+        self._timer.join()
 
     @property
     def num_streams(self) -> int:
@@ -163,74 +206,125 @@ class Scheduler:
     def _is_forked(self) -> bool:
         return os.getpid() != self._process_id
 
-    def _forget(self, stream_id: int) -> None:
-        if self._sinks.pop(stream_id, None) is not None:
-            self._work = {job_id: work for job_id, work in self._work.items() if work.stream_id != stream_id}
-            self._handle(StreamClosed(stream_id))
+    def _add_lane(self, factories: Mapping[str, Callable[[], Engine]]) -> None:
+        lane = Lane(f"lane-{next(self._lane_ids)}", factories, up=self._lane_up, done=self._lane_done)
+        self._lanes[lane.name] = lane
+        lane.start()
+
+    def _lane_up(self, lane: Lane) -> None:
+        with self._lock:
+            if lane.name in self._lanes and not self._closed:
+                self._handle(LaneUp(lane.name))
+
+    def _lane_done(self, outcome: Outcome) -> None:
+        """Hand the outputs on and let the policy know."""
+        with self._lock:
+            lane = outcome.lane
+            lane.busy_since_s = None
+            if self._lanes.get(lane.name) is not lane:
+                return  # it was given up meanwhile, and its task given to another
+            if outcome.error is not None:
+                self._errors |= {work.stream_id: outcome.error for work in outcome.task.works}
+                self._handle(WorkFailed(lane.name, tuple(work.job_id for work in outcome.task.works)))
+                return
+            for made in outcome.made:
+                self._hand_on(made)
+            self._handle(self._finished(outcome))
+
+    def _hand_on(self, made: Made) -> None:
+        work = made.work
+        sink = self._sinks.get(work.stream_id)
+        if sink is None:
+            return
+        work.utterance = made.utterance
+        sink(Planned(made.utterance) if made.samples is None else Rendered(made.samples, made.utterance))
+        if made.utterance.done:
+            self._work.pop(work.job_id, None)
+
+    def _finished(self, outcome: Outcome) -> Event:
+        if outcome.task.num_frames is None:
+            (made,) = outcome.made
+            after = made.utterance
+            return PlanFinished(outcome.lane.name, made.work.job_id, after.num_frames, after.done, outcome.took_s)
+        return StepFinished(outcome.lane.name, tuple(map(self._part, outcome.made)), outcome.took_s)
+
+    def _part(self, made: Made) -> StepPart:
+        assert made.before is not None and made.samples is not None  # noqa: S101, PT018 - a step's
+        audio_s = len(made.samples) / self.capabilities[made.work.engine].format.sample_rate
+        num_frames = made.utterance.next_frame - made.before.next_frame
+        return StepPart(made.work.job_id, num_frames, audio_s, made.utterance.done)
+
+    def _forget(self, stream_id: int) -> bool:
+        if self._sinks.pop(stream_id, None) is None:
+            return False
+        self._work = {job_id: work for job_id, work in self._work.items() if work.stream_id != stream_id}
+        self._errors.pop(stream_id, None)
+        return True
 
     def _handle(self, event: Event) -> None:
-        for action in self._policy.handle(event, self._clock()):
-            self._todo[action.lane] = action
-            self._wake[action.lane].notify()
+        now = self._clock()
+        for action in self._policy.handle(event, now):
+            self._do(action, now)
+        self._changed.notify_all()
 
-    def _run_lane(self, lane: str) -> None:
-        engine = self._engines[lane]
-        while (action := self._next(lane)) is not None:
-            with self._lock:
-                work = self._work.get(action.job_id)
-                if work is None:
-                    self._handle(LaneFreed(lane))
-                    continue
-            output: Output
-            try:
-                output = _perform(engine, action, work)
-            except SynthesisFailed as error:
-                output = Broken(error)
-            except Exception as error:  # noqa: BLE001 - the one boundary to code that is not ours: nothing is hidden
-                broken = SynthesisFailed(f"the engine on lane {lane!r} raised {type(error).__name__}; see its log")
-                broken.__cause__ = error
-                output = Broken(broken)
-            self._report(lane, action, work, output)
-        engine.close()
+    def _do(self, action: Action, now: float) -> None:
+        match action:
+            case Admit():
+                self._tell(action.stream_id, Admitted(action.throughput))
+            case Reject():
+                message = "more streams are being spoken than this machine can carry; try again later"
+                self._break(action.stream_id, Overloaded(message, retry_after_s=action.retry_after_s))
+            case Fail():
+                lost = SynthesisFailed("the engine hung or crashed twice while speaking; see the log")
+                self._break(action.stream_id, self._errors.get(action.stream_id, lost))
+            case Plan():
+                self._give(action.lane, Task((self._work[action.job_id],)), now)
+            case Step():
+                works = tuple(self._work[part.job_id] for part in action.parts)
+                self._give(action.lane, Task(works, tuple(part.num_frames for part in action.parts)), now)
+            case Serve():
+                pass
 
-    def _next(self, lane: str) -> Action | None:
-        """Wait for what the lane shall do; None when the scheduler is closed."""
-        with self._lock:
-            while not (self._closed or self._todo[lane]):
-                self._wake[lane].wait()
-            action, self._todo[lane] = self._todo[lane], None
-            return None if self._closed else action
+    def _give(self, name: str, task: Task, now: float) -> None:
+        lane = self._lanes[name]
+        lane.busy_since_s = now
+        lane.give(task)
 
-    def _report(self, lane: str, action: Action, work: _Work, output: Output) -> None:
-        """Hand the output on and let the policy know, unless the stream was closed meanwhile."""
-        with self._lock:
-            sink = self._sinks.get(work.stream_id)
-            if sink is None:
-                self._handle(LaneFreed(lane))
-                return
+    def _tell(self, stream_id: int, output: Output) -> None:
+        if (sink := self._sinks.get(stream_id)) is not None:
             sink(output)
-            if isinstance(output, Broken):
-                self._forget(work.stream_id)
-                self._handle(LaneFreed(lane))
-                return
-            before, work.utterance = work.utterance, output.utterance
-            if output.utterance.done:
-                del self._work[action.job_id]
-            self._handle(self._finished(lane, action, before, output))
 
-    def _finished(self, lane: str, action: Action, before: Utterance | None, output: Planned | Rendered) -> Event:
-        after = output.utterance
-        if isinstance(output, Planned) or before is None:
-            return PlanFinished(action.job_id, after.num_frames, after.done)
-        audio_s = len(output.samples) / self._engines[lane].capabilities.format.sample_rate
-        return StepFinished(action.job_id, after.next_frame - before.next_frame, audio_s, after.done)
+    def _break(self, stream_id: int, error: Overloaded | SynthesisFailed) -> None:
+        """The policy has forgotten the stream already."""
+        self._tell(stream_id, Broken(error))
+        self._forget(stream_id)
+
+    def _watch(self) -> None:
+        """Let the policy know that time has passed, and give up lanes that hang."""
+        with self._lock:
+            while not self._closed:
+                now = self._clock()
+                self._give_up_hung(now)
+                wakes = [self._policy.next_wake(now)]
+                wakes += [lane.busy_since_s + HANG_S for lane in self._lanes.values() if lane.busy_since_s is not None]
+                wake = min((time_s for time_s in wakes if time_s is not None), default=None)
+                if wake is not None and wake <= now:
+                    self._handle(Ticked())
+                    wake = now + 0.001  # not at once again
+                self._changed.wait(None if wake is None else max(0.0, wake - now))
+
+    def _give_up_hung(self, now: float) -> None:
+        for lane in list(self._lanes.values()):
+            if lane.busy_since_s is not None and now - lane.busy_since_s >= HANG_S:
+                del self._lanes[lane.name]
+                lane.stop()  # should it ever come back
+                self._handle(LaneLost(lane.name))
+                self._add_lane(self._factories)
 
 
-def _perform(engine: Engine, action: Action, work: _Work) -> Planned | Rendered:
-    match action:
-        case Plan():
-            return Planned(engine.plan(work.segment, work.options))
-        case Step():
-            assert work.utterance is not None  # noqa: S101 - the policy steps only what was planned
-            (result,) = engine.step([StepRequest(work.utterance, action.num_frames)])
-            return Rendered(result.samples, result.utterance)
+def _facts(found: Capabilities) -> EngineFacts:
+    return EngineFacts(found.format.sample_rate / found.hop_samples, found.max_batch)
+
+
+def _given(engine: Engine) -> Callable[[], Engine]:
+    return lambda: engine

@@ -1,0 +1,225 @@
+"""What the policy is told (events) and what it answers (actions): frozen values, so that a log can be replayed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yuliu.types import StreamClass
+
+if TYPE_CHECKING:
+    from yuliu.scheduler.tuning import Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a stream wants to be treated."""
+
+    stream_class: StreamClass = StreamClass.STANDARD
+    weight: float = 1.0
+    """How much it counts among those of its class, above 0."""
+    max_lead_s: float | None = None
+    """Sound that may be made ahead of what its listener plays, seconds; None does not bound it."""
+    max_planned: int = 2
+    """Segments that may be planned at a time: the one being rendered and further ones."""
+
+
+# Events: what happened.
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOpened:
+    """A stream exists and asks to be admitted."""
+
+    stream_id: int
+    engines: tuple[str, ...]
+    """Those that its voice may use."""
+    terms: Terms = Terms()
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentReady:
+    """A stream has a further segment, for an engine."""
+
+    stream_id: int
+    job_id: int
+    engine: str
+    cached_s: float | None = None
+    """Length of its sound, seconds, if that is at hand already; None if it is to be made."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextEnded:
+    """A stream gets no further segments."""
+
+    stream_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFinished:
+    """A segment is planned, maybe of a stream that was closed meanwhile; the lane is free."""
+
+    lane: str
+    job_id: int
+    num_frames: int | None
+    """Frames to render; None if the engine does not know yet."""
+    done: bool
+    """Whether there is nothing to render."""
+    took_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class StepPart:
+    """What a step gave for one job."""
+
+    job_id: int
+    num_frames: int
+    audio_s: float
+    done: bool
+    """Whether the segment is rendered to its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepFinished:
+    """A step gave sound, maybe for streams that were closed meanwhile; the lane is free."""
+
+    lane: str
+    parts: tuple[StepPart, ...]
+    took_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFailed:
+    """A plan or step failed; the lane is free."""
+
+    lane: str
+    job_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SoundTaken:
+    """The stream's reader took so much sound: it was handed to the transport."""
+
+    stream_id: int
+    audio_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class PlayedTo:
+    """The stream's listener has heard so much of its sound."""
+
+    stream_id: int
+    position_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class StreamClosed:
+    """A stream is over: finished, cancelled, or failed."""
+
+    stream_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class LaneUp:
+    """A lane is there, idle."""
+
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaneLost:
+    """A lane crashed or hangs; it will not come back. What it was doing has failed."""
+
+    lane: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """From now on this holds."""
+
+    tuning: Tuning
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """Time has passed."""
+
+
+Event = (
+    StreamOpened
+    | SegmentReady
+    | TextEnded
+    | PlanFinished
+    | StepFinished
+    | WorkFailed
+    | SoundTaken
+    | PlayedTo
+    | StreamClosed
+    | LaneUp
+    | LaneLost
+    | Tuned
+    | Ticked
+)
+
+# Actions: what to do now.
+
+
+@dataclass(frozen=True, slots=True)
+class Admit:
+    """The stream is carried from now on."""
+
+    stream_id: int
+    throughput: bool = False
+    """Whether it is to be spoken in whole sentences and larger steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """The stream cannot be carried; it is forgotten."""
+
+    stream_id: int
+    reason: str
+    """``queue_full`` or ``waited_too_long``."""
+    retry_after_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Plan a segment on a lane."""
+
+    lane: str
+    job_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class StepOrder:
+    """One job's part in a step."""
+
+    job_id: int
+    num_frames: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Render frames of one or more utterances of one engine on a lane."""
+
+    lane: str
+    parts: tuple[StepOrder, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Serve:
+    """Give out the sound of a segment that is at hand: all of it."""
+
+    job_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """The stream cannot go on: its work failed twice. It is forgotten."""
+
+    stream_id: int
+    job_id: int
+
+
+Action = Admit | Reject | Plan | Step | Serve | Fail

@@ -1,0 +1,50 @@
+"""What may be adjusted while streams are being spoken: by the operator, or by the controller."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from yuliu.types import StreamClass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class ClassRules:
+    """How streams of one class are treated."""
+
+    ttfp_target_s: float
+    """A stream without sound is to be served within this time, seconds."""
+    max_waiting: int
+    """Streams that may wait to be admitted."""
+    max_wait_s: float
+    """How long one may wait to be admitted, seconds."""
+
+
+def _classes() -> Mapping[StreamClass, ClassRules]:
+    return {
+        StreamClass.INTERACTIVE: ClassRules(ttfp_target_s=0.05, max_waiting=16, max_wait_s=0.5),
+        StreamClass.STANDARD: ClassRules(ttfp_target_s=0.2, max_waiting=32, max_wait_s=2.0),
+        StreamClass.BULK: ClassRules(ttfp_target_s=2.0, max_waiting=64, max_wait_s=30.0),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Tuning:
+    """What the policy goes by; a new one takes effect with the next decision."""
+
+    num_lanes: int | None = None
+    """Lanes that are given work; None takes all."""
+    first_step_s: float = 0.2
+    """Sound in the first step of a stream, seconds."""
+    step_budget_s: float = 0.025
+    """Compute that one step may take, seconds."""
+    first_weight_scale: float = 1.0
+    """Factor on the weight of a stream's first segment."""
+    throughput: bool = False
+    """Whether new streams are spoken in whole sentences and larger steps."""
+    max_load: float = 0.85
+    """Share of the lanes' time that admitted streams may need."""
+    classes: Mapping[StreamClass, ClassRules] = field(default_factory=_classes)
