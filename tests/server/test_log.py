@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import subprocess
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import httpx
 import pytest
 from serving import running_server, serving
 
 from yuliu.engines.tone import ToneEngine
-from yuliu.server.log import LineFormatter
+from yuliu.server.log import JsonFormatter, LineFormatter
 from yuliu.session import Stream, StreamOptions
 from yuliu.speaker import Speaker
 
@@ -129,8 +130,8 @@ def test_what_another_formatter_left_is_not_shown() -> None:
 
 
 LOSES_ERRORS = f"""
-import asyncio, gc, logging.config
-from yuliu.server.listen import LOG_CONFIG
+import asyncio, gc
+from yuliu.server.log import configure_log
 
 def fail():
     raise KeyError({SECRET!r})
@@ -142,7 +143,7 @@ async def lose_errors():
     loop.call_soon(fail)
     await asyncio.sleep(0)
 
-logging.config.dictConfig(LOG_CONFIG)
+configure_log()
 asyncio.run(lose_errors())
 """
 
@@ -156,3 +157,72 @@ def test_what_asyncio_reports_is_one_line_and_the_places() -> None:
     assert first_place.startswith("  KeyError at ")
     assert second_place.startswith("  KeyError at ")
     assert SECRET.strip() not in finished.stderr
+
+
+def json_of(template: str, *arguments: object, **extra: Any) -> dict[str, Any]:
+    record = logging.LogRecord("yuliu.x", logging.INFO, __file__, 1, template, arguments, extra.get("exc_info"))
+    record.created, record.msecs = 1_769_860_800.25, 250.0
+    values: dict[str, Any] = json.loads(JsonFormatter().format(record))
+    assert values.pop("time") == "2026-01-31T12:00:00.250Z"
+    assert (values.pop("level"), values.pop("logger")) == ("INFO", "yuliu.x")
+    return values
+
+
+def test_json_has_the_fields_that_the_template_names() -> None:
+    """With their types, as exactly as they were to be written; what is not there is null."""
+    template = "speech id=%s characters=%d audio_s=%.3f ttfp_ms=%s spare=%s ending=%s"
+    assert json_of(template, "7", 30, 1.38549, 12.5, "-", "a b=c") == {
+        "event": "speech",
+        "id": "7",
+        "characters": 30,
+        "audio_s": 1.385,
+        "ttfp_ms": 12.5,
+        "spare": None,
+        "ending": "a b=c",
+    }
+    assert json_of("loading_failed") == {"event": "loading_failed"}
+
+
+@pytest.mark.parametrize(
+    ("template", "arguments", "message"),
+    [
+        ("Started server process [%d]", (7,), "Started server process [7]"),
+        ("synthesis_failed id=%s %s", ("a", "at=x"), "synthesis_failed id=a at=x"),
+        ("it has 100%% of a=%s\nand more", ("b",), "it has 100% of a=b"),
+        ("%(a)s", ({"a": 1},), "1"),
+    ],
+)
+def test_json_of_other_messages_is_their_first_line(template: str, arguments: tuple[Any, ...], message: str) -> None:
+    """What names no fields, or not all of its own, is told as a whole."""
+    assert json_of(template, *arguments) == {"message": message}
+
+
+def test_json_keeps_its_own_fields() -> None:
+    """A message cannot pretend to be of another level."""
+    record = logging.LogRecord("a", logging.INFO, __file__, 1, "x level=%s", ("DEBUG",), None)
+    assert json.loads(JsonFormatter().format(record))["level"] == "INFO"
+
+
+def test_json_shows_places_of_errors_and_not_their_words() -> None:
+    """As lines do."""
+    with pytest.raises(KeyError) as caught:
+        fail()
+    values = json_of("it_failed", exc_info=(KeyError, caught.value, caught.value.__traceback__))
+    (place,) = values["error"]
+    assert place.startswith("KeyError at ")
+    assert place.endswith(" fail")
+    assert SECRET.strip() not in json.dumps(values)
+
+
+def test_a_request_in_json(caplog: pytest.LogCaptureFixture) -> None:
+    """The line of a request has its figures as numbers."""
+    caplog.set_level(logging.INFO)
+    with running_server() as running:
+        running.speech(input=SECRET)
+    (values,) = [
+        values
+        for values in (json.loads(JsonFormatter().format(record)) for record in caplog.records)
+        if values.get("event") == "speech"
+    ]
+    assert (values["characters"], values["status"], values["ending"]) == (10, 200, "finished")
+    assert isinstance(values["ttfp_ms"], float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,7 @@ Examples:
   yuliu serve                                  on this machine only
   yuliu serve --voice heart --port 9000        one voice, another port
   yuliu serve --host 0.0.0.0 --expose          for other machines too
+  yuliu serve --log-format json 2>serve.log    for whatever collects logs
 
 \b
 Ctrl-C stops it; streams under way may go on for half a minute.
@@ -45,15 +46,20 @@ Ctrl-C stops it; streams under way may go on for half a minute.
     multiple=True,
     help="A name under which clients may address the server; may be given several times.",
 )
+@click.option(
+    "--log-format",
+    type=click.Choice(["line", "json"]),
+    default="line",
+    show_default=True,
+    help="How the log on standard error is written.",
+)
 @click.pass_obj
-def command(
-    wiring: Wiring, /, host: str, port: int, voices: tuple[str, ...], expose: bool, hosts: tuple[str, ...]
-) -> None:
+def command(wiring: Wiring, /, voices: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - those of serve
     """Run the HTTP server until it is told to stop."""
     from yuliu.server import serve
 
     try:
-        serve(partial(wiring.open_speaker, voices), host=host, port=port, expose=expose, hosts=hosts)
+        serve(partial(wiring.open_speaker, voices), **options)
     except KeyboardInterrupt:
         return  # that is how it is told to stop
     except InvalidRequest as error:
@@ -61,5 +67,5 @@ def command(
             error.add_note("if that is what you want: --expose")
         raise
     except OSError as error:
-        error.add_note(f"choose where to listen with --host and --port, not {host} and {port}")
+        error.add_note(f"choose where to listen with --host and --port, not {options['host']} and {options['port']}")
         raise

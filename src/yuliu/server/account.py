@@ -78,7 +78,7 @@ class Account:
             self._num_characters,
             self._num_skipped,
             self._audio_s,
-            "-" if self._ttfp_s is None else f"{1000 * self._ttfp_s:.1f}",
+            "-" if self._ttfp_s is None else round(1000 * self._ttfp_s, 1),
             self._status,
             self._ending,
         )

@@ -13,10 +13,12 @@ from starlette.routing import Route
 
 from yuliu.errors import YuliuError
 from yuliu.lexicons import LexiconStore
+from yuliu.metrics.metrics import Metrics
 from yuliu.server.answers import header, json_answer, problem_answer
 from yuliu.server.lexicons import lexicon_routes
 from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
+from yuliu.server.metering import metering_routes
 from yuliu.server.speech import Speech
 from yuliu.wire.openai import model_body, models_body, voices_body
 from yuliu.wire.problems import UNEXPECTED, Problem, host_unknown, method_unknown, path_unknown, problem_of
@@ -37,6 +39,7 @@ def create_app(
     limits: Limits | None = None,
     hosts: Collection[str] | None = (),
     lexicons: LexiconStore | None = None,
+    metrics: Metrics | None = None,
 ) -> Starlette:
     """The ASGI application.
 
@@ -46,6 +49,7 @@ def create_app(
         limits: What is taken at once.
         hosts: Names that a request's Host header may give beside loopback ones; None allows all.
         lexicons: Those that can be read and changed; None takes those of this machine.
+        metrics: What is measured, which the paths tell; None makes one of its own.
     """
     limits = limits or Limits()
     loading = Loading(load)
@@ -56,6 +60,7 @@ def create_app(
         Route("/v1/models", answers.models),
         Route("/v1/models/{name}", answers.model),
         *lexicon_routes(lexicons or LexiconStore()),
+        *metering_routes(metrics or Metrics()),
         Route("/health", answers.health),
         Route("/ready", answers.ready),
     ]

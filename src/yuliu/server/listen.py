@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import functools
 import logging
-import logging.config
 import socket
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import uvicorn
 
 from yuliu.errors import InvalidRequest
+from yuliu.metrics.metrics import Metrics
+from yuliu.metrics.report import Levels
+from yuliu.metrics.trace import open_tracer
 from yuliu.server.app import create_app
 from yuliu.server.connection import BoundedConnection
 from yuliu.server.limits import Limits
+from yuliu.server.log import configure_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from starlette.types import ASGIApp
 
+    from yuliu.server.log import LogFormat
     from yuliu.speaker import Speaker
 
 _log = logging.getLogger(__name__)
@@ -29,20 +33,8 @@ UNSENT_BYTES = 16_384
 """Sound that may wait in the kernel for a slow reader, beside 64 kB in the event loop (a third of a second, and 1.4 s
 at 24 kHz). Without it the kernel takes 3 MB, over a minute of sound that is made for nobody if the client leaves."""
 
-LOG_CONFIG: dict[str, Any] = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"lines": {"()": "yuliu.server.log.LineFormatter"}},
-    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "lines"}},
-    "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {
-        "yuliu": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-        "uvicorn": {"handlers": ["stderr"], "level": "INFO", "propagate": False},
-    },
-}
 
-
-def serve(
+def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     load: Callable[[], Speaker],
     *,
     host: str = "127.0.0.1",
@@ -50,6 +42,7 @@ def serve(
     expose: bool = False,
     hosts: Sequence[str] = (),
     limits: Limits | None = None,
+    log_format: LogFormat = "line",
 ) -> None:
     """Serve until SIGINT or SIGTERM; then streams under way may go on for ``limits.shutdown_s``. Sets up logging.
 
@@ -61,6 +54,7 @@ def serve(
             port may use it.
         hosts: Names that the Host header may give beside loopback ones; with ``expose`` and no names, all may.
         limits: What is taken at once.
+        log_format: How lines of the log are written.
 
     Raises:
         InvalidRequest: The address is not a loopback one and ``expose`` is false.
@@ -80,9 +74,11 @@ def serve(
             server.should_exit = True
             raise
 
-    app = create_app(load_or_stop, limits=limits, hosts=None if expose and not hosts else hosts)
-    logging.config.dictConfig(LOG_CONFIG)  # before uvicorn turns off its access log, or it would turn it on again
+    configure_log(log_format)  # before uvicorn turns off its access log, or it would turn it on again
+    metrics = Metrics(tracer=open_tracer())
+    app = create_app(load_or_stop, limits=limits, hosts=None if expose and not hosts else hosts, metrics=metrics)
     server = make_server(app, limits)
+    metrics.gauge_source(lambda: Levels(num_connections=len(server.server_state.connections)))
     _log.info("listening host=%s port=%d", *listener.getsockname()[:2])
     server.run(sockets=[listener])
     if failures:

@@ -1,0 +1,53 @@
+"""``POST /v1/feedback``: a listener's complaint about a stream."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, fields
+
+from yuliu.errors import InvalidRequest
+
+KINDS = ("wrong_word", "click", "gap", "late", "cut_off", "voice", "other")
+"""What may be complained of: a word read wrong, a noise, silence within, sound that came late, an end that is missing,
+a voice that sounds bad, and the rest."""
+MAX_BODY_BYTES = 1_024
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """A complaint."""
+
+    stream: str
+    """The ``X-Request-Id`` of the stream. It may be one that this server does not know: nothing is kept of streams."""
+    kind: str
+    """One of :data:`KINDS`."""
+
+
+def parse_feedback(body: bytes, content_type: str | None) -> Feedback:
+    """A complaint from a request.
+
+    Raises:
+        InvalidRequest: It is none; the message says why.
+    """
+    if (content_type or "").partition(";")[0].strip().lower() != "application/json":
+        raise InvalidRequest("send the feedback with the header Content-Type: application/json")
+    try:
+        value = json.loads(body.decode("utf-8"))
+    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
+        raise InvalidRequest("the request body is not valid JSON in UTF-8") from None
+    names = [field.name for field in fields(Feedback)]
+    if not isinstance(value, dict) or set(value) != set(names):
+        raise InvalidRequest(f"the body must be an object with {' and '.join(map(repr, names))}, and nothing else")
+    stream, kind = value["stream"], value["kind"]
+    if not (isinstance(stream, str) and _ID.fullmatch(stream)):
+        raise InvalidRequest("'stream' must be the X-Request-Id of a stream", param="stream")
+    if kind not in KINDS:
+        raise InvalidRequest(f"'kind' must be one of {', '.join(KINDS)}", param="kind")
+    return Feedback(stream, kind)
+
+
+def feedback_body() -> bytes:
+    """The answer to a complaint."""
+    return b'{"status":"counted"}'
