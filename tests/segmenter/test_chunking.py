@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -103,10 +104,18 @@ def test_a_change_leaves_what_was_given_out(text: str, before: Chunking, after: 
 
 @given(text=TEXTS, chunking=CHUNKINGS)
 def test_changing_to_the_same_options_changes_nothing(text: str, chunking: Chunking) -> None:
-    """The growth of segments goes on where it was."""
+    """Wherever in the text it is done."""
     half = len(text) // 2
     options = chunking.options()
     assert segments_of([text[:half], options, text[half:]], options) == segments_of([text], options)
+
+
+def test_a_change_does_not_make_segments_short_again() -> None:
+    """Growth goes on where it was: only a flush says that the sound in hand is used up."""
+    text = "我们先说第一点，再说第二点，然后大家一起讨论，最后写下来，交给老师看。"
+    options = Chunking().options()
+    changed = segments_of([text, replace(options, max_characters=300), text], options)
+    assert [segment.text for segment in changed] == [segment.text for segment in segments_of([text, text], options)]
 
 
 @given(text=TEXTS, chunking=CHUNKINGS)

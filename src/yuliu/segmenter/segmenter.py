@@ -57,6 +57,8 @@ class Segmenter:
 
     def configure(self, options: SegmenterOptions) -> None:
         """Cut by these options from now on: what is pending, too, from the next character or flush on."""
+        if options == self._options:
+            return
         self._options = options
         self._is_configured = True
         num_grown = self._num_grown
@@ -294,9 +296,13 @@ class Segmenter:
             if hint.span.end - hint.span.start < self._options.max_characters
         )
 
+    def _least(self, share: float) -> float:
+        """The least weight of what is cut off: a share of the limit, and enough to be spoken alone."""
+        return max(share * self._limit, min(MIN_WEIGHT, self._limit))
+
     def _best_break(self) -> tuple[int, Boundary] | None:
         """The last clause or sentence end that is not too near the start, weak ones only if there is no other."""
-        least = self._limit / 4
+        least = self._least(0.25)
         usable = [found for found in self._breaks if self._weight_at(found.end - self._num_cut) >= least]
         strong = [found for found in usable if not found.weak]
         for found in (strong or usable)[-1:]:
@@ -307,7 +313,7 @@ class Segmenter:
         """The best place between two words that more text cannot change; in the later part if there is one."""
         latest = len(self._chars) - NUM_HELD_BACK
         for share in (0.6, 0.25):
-            earliest = bisect_left(self._weights, share * self._limit) + 1
+            earliest = bisect_left(self._weights, self._least(share)) + 1
             place = cut_between_words("".join(self._chars), earliest=earliest, latest=latest)
             if place is not None:
                 return place, Boundary.NONE

@@ -1,0 +1,223 @@
+"""Presets: those that come along, an operator's file, and what a request overrides."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.errors import InvalidRequest
+from yuliu.presets import (
+    DEFAULT_PRESET,
+    MAX_FILE_BYTES,
+    Bounds,
+    Preset,
+    as_values,
+    load_presets,
+    parse_chunking,
+    parse_presets,
+    presets,
+    resolve,
+)
+from yuliu.segmenter import Chunking
+from yuliu.types import StreamClass
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+WHOLE = """\
+[ours]
+description = "For us."
+first_packet_ms = 200
+class = "bulk"
+chunking = "punctuation"
+lanes = "all"
+queue = [1, 3]
+"""
+
+
+def bounds(most: int) -> st.SearchStrategy[Bounds]:
+    pair = st.lists(st.integers(1, most), min_size=2, max_size=2).map(sorted)
+    return st.one_of(st.just(Bounds(1, None)), pair.map(lambda both: Bounds(*both)))
+
+
+PRESETS = st.builds(
+    Preset,
+    name=st.just("x"),
+    description=st.just("y"),
+    stream_class=st.sampled_from(StreamClass),
+    first_packet_s=st.integers(1, 60_000).map(lambda ms: ms / 1000),
+    chunking=st.builds(lambda low, more: Chunking("fixed", low, low + more), st.floats(3.5, 45), st.floats(0, 45)),
+    lanes=bounds(256),
+    queue=bounds(4096),
+    max_lead_s=st.one_of(st.none(), st.floats(0.1, 3600)),
+)
+
+
+def test_those_that_come_along_are_those_that_were_asked_for() -> None:
+    """The table of uses: first packet, segments, lanes and queue."""
+    known = presets()
+    assert list(known) == [DEFAULT_PRESET, "dialogue", "audiobook", "subtitle", "api"]
+    assert all(preset.name == name and preset.description for name, preset in known.items())
+    dialogue, audiobook, subtitle, api = (known[name] for name in list(known)[1:])
+    assert (dialogue.first_packet_s, dialogue.lanes, dialogue.queue, dialogue.max_lead_s) == (0.5, (2, 4), (4, 6), 3.0)
+    assert (audiobook.first_packet_s, audiobook.lanes, audiobook.queue) == (1.0, (1, 2), (2, 4))
+    assert (subtitle.first_packet_s, subtitle.lanes, subtitle.queue) == (0.3, (4, 8), (8, 12))
+    assert (api.lanes, api.queue) == ((1, None), (1, None))
+    assert [preset.chunking.strategy for preset in known.values()] == [
+        *("adaptive", "adaptive", "sentence", "fixed", "sentence")
+    ]
+    assert subtitle.chunking.weights == (8, 12)
+    assert audiobook.chunking.weights == (10, 30)
+
+
+def test_the_mapping_cannot_be_changed() -> None:
+    """It is shared by all."""
+    with pytest.raises(TypeError):
+        presets()["mine"] = presets()["api"]  # type: ignore[index]
+
+
+def test_an_operators_file_changes_and_adds(tmp_path: Path) -> None:
+    """Fields that are not there stay as they were; a new preset says all."""
+    path = tmp_path / "presets.toml"
+    path.write_text(WHOLE + "[dialogue]\nmax_lead_s = 1.5\nchunking = { strategy = 'punctuation', min_weight = 6 }\n")
+    known = load_presets(path)
+    assert known["ours"] == Preset(
+        "ours", "For us.", StreamClass.BULK, 0.2, Chunking("punctuation"), Bounds(1, None), Bounds(1, 3)
+    )
+    assert known["dialogue"].max_lead_s == 1.5
+    assert known["dialogue"].chunking == Chunking("punctuation", 6)
+    assert known["dialogue"].queue == presets()["dialogue"].queue
+    assert known["api"] == presets()["api"]
+    assert "ours" not in presets()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[ours", "p.toml: not valid TOML: Expected"),
+        ("dialogue = 3", "p.toml: dialogue must be a table of fields"),
+        ("['my own']", "p.toml: a preset's name must match"),
+        ("[dialogue]\nlane = [1, 2]", "p.toml: dialogue.lane is not known; known here: first_packet_ms, class,"),
+        ("[dialogue]\nname = 'x'", "p.toml: dialogue.name is not known"),
+        (
+            "[dialogue]\nlanes = [3, 2]",
+            "p.toml: dialogue.lanes must be two whole numbers, least and most, from 1 to 256",
+        ),
+        ("[dialogue]\nlanes = [0, 2]", "p.toml: dialogue.lanes must be"),
+        ("[dialogue]\nlanes = [1.5, 2]", "p.toml: dialogue.lanes must be"),
+        ("[dialogue]\nlanes = [true, 2]", "p.toml: dialogue.lanes must be"),
+        ("[dialogue]\nlanes = 'memory'", "p.toml: dialogue.lanes must be"),
+        ("[dialogue]\nqueue = [1, 2, 3]", 'or "memory"'),
+        ("[dialogue]\nfirst_packet_ms = '500'", "p.toml: dialogue.first_packet_ms must be a number of milliseconds"),
+        ("[dialogue]\nfirst_packet_ms = nan", "p.toml: dialogue.first_packet_ms must be"),
+        ("[dialogue]\nclass = 'urgent'", "p.toml: dialogue.class must be one of interactive, standard, bulk"),
+        ("[dialogue]\nmax_lead_s = inf", "p.toml: dialogue.max_lead_s must be a number of seconds from 0.1"),
+        ("[dialogue]\ndescription = ''", "p.toml: dialogue.description must be a string"),
+        ("[dialogue]\nchunking = 3", "p.toml: dialogue.chunking must be the name of a strategy"),
+        ("[dialogue]\nchunking = 'words'", "p.toml: dialogue.chunking: strategy must be one of adaptive"),
+        ("[dialogue]\nchunking = { strategy = 'fixed', size = 3 }", "dialogue.chunking has unknown fields"),
+        ("[dialogue]\nchunking = { min_weight = 3 }", "p.toml: dialogue.chunking must be the name of a strategy"),
+        ("[dialogue]\nchunking = { strategy = 'fixed', min_weight = 1 }", "dialogue.chunking: min_weight must be from"),
+        (
+            "[dialogue]\nchunking = { strategy = 'fixed', min_weight = '9' }",
+            "dialogue.chunking.min_weight must be a num",
+        ),
+        (WHOLE.replace("queue = [1, 3]\n", ""), "p.toml: ours.queue is missing"),
+        ("".join(WHOLE.replace("ours", f"ours{n}") for n in range(64)), "p.toml: there are more than 64 presets"),
+    ],
+)
+def test_what_is_wrong_in_a_file_is_told_with_its_place(text: str, message: str) -> None:
+    """Nothing is passed over: an operator's slip would show only under load."""
+    with pytest.raises(InvalidRequest) as refusal:
+        parse_presets(text, where="p.toml", known=presets())
+    assert message in refusal.value.message
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [(None, "cannot be read"), (b"\xff", "is not UTF-8"), (b"#" * (MAX_FILE_BYTES + 1), "is larger than")],
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
+    """Absent, in another encoding, or too large to be one."""
+    path = tmp_path / "presets.toml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(InvalidRequest, match=message):
+        load_presets(path)
+
+
+@given(preset=PRESETS)
+def test_what_is_told_can_be_asked_for(preset: Preset) -> None:
+    """A preset's plain values, through JSON, override all of another one's."""
+    values = json.loads(json.dumps(as_values(preset)))
+    del values["name"], values["description"]
+    found = resolve("api", values)
+    assert found == preset.__class__("api", presets()["api"].description, *_rest(preset))
+
+
+def _rest(preset: Preset) -> tuple[Any, ...]:
+    return (
+        preset.stream_class,
+        preset.first_packet_s,
+        preset.chunking,
+        preset.lanes,
+        preset.queue,
+        preset.max_lead_s,
+    )
+
+
+def test_a_request_without_a_preset_gets_the_default() -> None:
+    """And may override fields of it all the same."""
+    assert resolve(None, {}) == presets()[DEFAULT_PRESET]
+    assert resolve(None, {"class": "bulk"}).stream_class is StreamClass.BULK
+    assert resolve("dialogue", {"max_lead_s": None}).max_lead_s is None
+
+
+@pytest.mark.parametrize(
+    ("name", "overrides", "param", "message"),
+    [
+        ("x", {}, "preset", "no such preset; there are default, dialogue, audiobook, subtitle, api"),
+        ("api", {"speed": 2}, "speed", "speed is not known"),
+        ("api", {"name": "x"}, "name", "name is not known"),
+        ("api", {"class": None}, "class", "class must be one of"),
+        ("api", {"class": ["bulk"]}, "class", "class must be one of"),
+        ("api", {"lanes": {}}, "lanes", "lanes must be"),
+        ("api", {"max_lead_s": True}, "max_lead_s", "max_lead_s must be"),
+        ("api", {"chunking": {"strategy": "fixed", "max_weight": 4}}, "chunking.max_weight", "chunking: max_weight"),
+        ("api", {"chunking": {"strategy": "fixed", "min_weight": True}}, "chunking.min_weight", "must be a number"),
+    ],
+)
+def test_a_wrong_request_is_told_what_to_change(
+    name: str, overrides: dict[str, object], param: str, message: str
+) -> None:
+    """The field at fault, and what is accepted."""
+    with pytest.raises(InvalidRequest) as refusal:
+        resolve(name, overrides)
+    assert refusal.value.param == param
+    assert message in refusal.value.message
+
+
+def test_a_chunking_is_a_name_or_an_object() -> None:
+    assert parse_chunking("fixed") == Chunking("fixed")
+    assert parse_chunking({"strategy": "fixed", "min_weight": 10, "max_weight": None}) == Chunking("fixed", 10)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "wanted", "available", "number"),
+    [
+        (Bounds(2, 4), 1, 8, 2),
+        (Bounds(2, 4), 3, 8, 3),
+        (Bounds(2, 4), 9, 8, 4),
+        (Bounds(2, 4), 9, 1, 1),
+        (Bounds(1, None), 9, 16, 9),
+        (Bounds(1, None), 99, 16, 16),
+        (Bounds(4, 8), 1, 0, 1),
+    ],
+)
+def test_bounds_hold_and_so_does_the_machine(bounds: Bounds, wanted: int, available: int, number: int) -> None:
+    """The range of the preset first, then what there is; never nothing."""
+    assert bounds.clamp(wanted, available=available) == number
