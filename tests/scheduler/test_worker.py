@@ -15,7 +15,7 @@ import pytest
 from yuliu.engines.api import PlanOptions
 from yuliu.engines.tone import ToneEngine, ToneScript, tone
 from yuliu.errors import Closed, SynthesisFailed
-from yuliu.scheduler.worker import Broken, Output, Planned, Rendered, Scheduler
+from yuliu.scheduler.worker import Admitted, Broken, Output, Planned, Rendered, Scheduler
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def test_segments_come_out_in_order_and_whole(schedulers: Callable[[ToneEngine],
 
 
 @pytest.mark.parametrize("error", [SynthesisFailed, ValueError])
-@pytest.mark.parametrize("script", [{"fail_plans": frozenset({0})}, {"fail_steps": frozenset({1})}])
+@pytest.mark.parametrize("script", [{"fail_plans": frozenset({0, 1})}, {"fail_steps": frozenset({1, 2})}])
 def test_a_failing_engine_breaks_its_stream_and_no_other(
     schedulers: Callable[[ToneEngine], Scheduler], script: dict[str, frozenset[int]], error: type[Exception]
 ) -> None:
@@ -119,7 +119,7 @@ def test_nothing_of_a_closed_stream_comes_any_more(schedulers: Callable[[ToneEng
     may_go_on.set()
     scheduler.submit(scheduler.open(other), "tone", segment("x"), OPTIONS)
     other.wait_until(lambda i: i.done == 1)
-    assert [type(output) for output in inbox.outputs] == [Planned]
+    assert [type(output) for output in inbox.outputs] == [Admitted, Planned]
     assert engine.num_steps == 2
     assert scheduler.num_streams == 1
 
@@ -146,7 +146,7 @@ def test_closing_ends_the_lanes_and_the_engines() -> None:
     scheduler.submit(scheduler.open(Inbox()), "tone", segment("word " * 100), OPTIONS)
     scheduler.close()
     assert engine.closed
-    assert not [thread for thread in threading.enumerate() if thread.name == "yuliu-tone"]
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("yuliu-")]
     with pytest.raises(Closed):
         scheduler.open(Inbox())
 

@@ -73,7 +73,7 @@ def test_each_request_is_one_line_without_its_text(caplog: pytest.LogCaptureFixt
 
 def test_a_failed_engine_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
     """An operator learns what raised where, though not with which words, since they may quote the text."""
-    with running_server(fail_steps=frozenset({0}), error=ValueError) as running:
+    with running_server(fail_steps=frozenset({0, 1}), error=ValueError) as running:
         running.speech(input=SECRET)
     (line,) = [line for line in lines_of(caplog) if "synthesis_failed id=" in line]
     assert "cause=ValueError at=tone.py:" in line
@@ -85,7 +85,7 @@ def test_a_bug_is_a_500_and_its_words_stay_out_of_the_log(
     caplog: pytest.LogCaptureFixture, speaker_class: type[Speaker]
 ) -> None:
     """What no error class foresaw ends the request, is told as the server's fault, and logged by its place only."""
-    broken = speaker_class({"tone": ToneEngine()}, {"tone": {"en": "tone"}}, default="tone")
+    broken = speaker_class({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone")
     with serving(lambda: broken) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         while client.get("/ready").status_code != 200:
             pass

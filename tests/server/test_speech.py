@@ -196,7 +196,7 @@ def test_a_wrong_method_is_refused(running: Running, method: str) -> None:
         assert error_of(answer)["code"] == "method_not_allowed"
 
 
-@pytest.mark.parametrize("script", [{"fail_plans": frozenset({0})}, {"fail_steps": frozenset({0})}])
+@pytest.mark.parametrize("script", [{"fail_plans": frozenset({0, 1})}, {"fail_steps": frozenset({0, 1})}])
 @pytest.mark.parametrize("error", [SynthesisFailed, ValueError])
 def test_a_failure_before_the_first_sound_is_a_500(script: dict[str, Any], error: type[Exception] | None) -> None:
     """An engine that fails at once gives a clean error and no sound, and the next request is served."""
@@ -209,14 +209,14 @@ def test_a_failure_before_the_first_sound_is_a_500(script: dict[str, Any], error
 
 def test_a_step_without_sound_is_no_first_sound() -> None:
     """Engines that wait for theirs may give nothing at first; a failure after that is still a clean one."""
-    engine = HesitantEngine(ToneScript(fail_steps=frozenset({1})))
+    engine = HesitantEngine(ToneScript(fail_steps=frozenset({1, 2})))
     with running_server(engine=engine) as running:
         assert running.speech(input=LONG).status_code == 500
-        assert engine.num_steps == 2
+        assert engine.num_steps == 3
         assert len(running.speech(input="hello", response_format="pcm").content) == 2 * 11 * ToneEngine.HOP
 
 
-@pytest.mark.parametrize("script", [{"fail_plans": frozenset({3})}, {"fail_steps": frozenset({1})}])
+@pytest.mark.parametrize("script", [{"fail_plans": frozenset({3, 4, 5, 6})}, {"fail_steps": frozenset({1, 2})}])
 def test_a_failure_after_the_first_sound_cuts_the_body_off(script: dict[str, Any]) -> None:
     """A client cannot take what came before a failure for the whole."""
     with running_server(**script) as running:
@@ -231,7 +231,7 @@ def test_a_failure_after_the_first_sound_cuts_the_body_off(script: dict[str, Any
 
 def test_httpx_sees_that_the_body_was_cut_off() -> None:
     """A common client raises, after it has given what came before the failure."""
-    with running_server(fail_steps=frozenset({1})) as running:
+    with running_server(fail_steps=frozenset({1, 2})) as running:
         pieces: list[bytes] = []
         with (
             pytest.raises(httpx.RemoteProtocolError),
