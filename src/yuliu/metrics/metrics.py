@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from prometheus_client.core import Metric
 
     from yuliu.metrics.levels import LevelSource
-    from yuliu.metrics.report import StreamReport
+    from yuliu.metrics.report import FeedbackKind, Loss, StreamReport
     from yuliu.types import StreamClass
 
 Decision = Literal["admitted", "queued", "rejected"]
@@ -105,20 +105,19 @@ class Metrics:
         counted = self._engines.get(engine) or self._engine(engine)
         counted.retries.inc()
 
-    def lane_replaced(self, reason: str) -> None:
+    def lane_replaced(self, reason: Loss) -> None:
         """A lane was given up, and another took its place."""
-        self._events.lanes_replaced.labels(self._events.reasons(reason)).inc()
+        self._events.lanes_replaced.labels(reason).inc()
 
     def cache_lookup(self, cache: str, *, hit: bool) -> None:
         """Something was looked for in a cache."""
         self._events.cache_lookups.labels(self._events.caches(cache), "hit" if hit else "miss").inc()
 
-    def feedback(self, kind: str) -> None:
-        """A listener complained; the kind is one of :data:`yuliu.wire.feedback.KINDS`."""
-        name = self._events.kinds(kind)
-        self._events.feedback.labels(name).inc()
+    def feedback(self, kind: FeedbackKind) -> None:
+        """A listener complained."""
+        self._events.feedback.labels(kind).inc()
         with self._lock:
-            self._window.feedback(name, self._clock())
+            self._window.feedback(kind, self._clock())
 
     def gauge_source(self, source: LevelSource) -> None:
         """What is so at a moment is asked of this source at each scrape, from the scraping thread."""

@@ -16,6 +16,13 @@ Outcome = Literal["finished", "failed", "cancelled", "rejected"]
 Part = Literal["wait_for_text", "queue", "front_end", "plan", "first_step", "transport"]
 """A part of the time to the first packet."""
 
+FeedbackKind = Literal["wrong_word", "click", "gap", "late", "cut_off", "voice", "other"]
+"""What a listener may complain of: a word read wrong, a noise, silence within, sound that came late, an end that is
+missing, a voice that sounds bad, and the rest."""
+
+Loss = Literal["crashed", "hung"]
+"""Why a lane was given up: its engine raised what no engine may, or took far too long."""
+
 UNDERRUN_S = 0.01
 """A listener who stands silent for less than this in a whole stream hears no gap, seconds."""
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from prometheus_client import Counter, Histogram
+
+from yuliu.metrics.report import FeedbackKind, Loss
+from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -91,6 +94,9 @@ class StreamSeries:
             "yuliu_streams_underrun_total", "Streams whose listener heard a gap.", ["class"], registry=registry
         )
         self._heard = Counter("yuliu_streams_heard_total", "Streams that gave any sound.", ["class"], registry=registry)
+        for each in StreamClass:
+            self._heard.labels(each.value)
+            self._underruns.labels(each.value)
         self._audio = Counter("yuliu_audio_seconds_total", "Sound handed out.", whose, registry=registry)
         self._characters = Counter("yuliu_characters_total", "Characters received.", whose, registry=registry)
         self._bytes = Counter("yuliu_sent_bytes_total", "Bytes of sound handed out.", whose, registry=registry)
@@ -163,7 +169,7 @@ class EventSeries:
     """What is counted when it happens."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
-        self.reasons, self.caches, self.kinds = Names(), Names(), Names()
+        self.reasons, self.caches = Names(), Names()
         self.started = Counter("yuliu_streams_started_total", "Streams opened.", ["class"], registry=registry)
         self.admissions = Counter(
             "yuliu_admissions_total", "Decisions about streams.", ["class", "decision", "reason"], registry=registry
@@ -182,3 +188,8 @@ class EventSeries:
             "yuliu_cache_lookups_total", "Looks into caches.", ["cache", "result"], registry=registry
         )
         self.feedback = Counter("yuliu_feedback_total", "Complaints of listeners.", ["kind"], registry=registry)
+        # A series that begins with its first event shows no increase: what alerts look for begins at 0.
+        for reason in get_args(Loss):
+            self.lanes_replaced.labels(reason)
+        for kind in get_args(FeedbackKind):
+            self.feedback.labels(kind)

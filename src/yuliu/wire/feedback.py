@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, fields
+from typing import get_args
 
 from yuliu.errors import InvalidRequest
+from yuliu.metrics.report import FeedbackKind
 
-KINDS = ("wrong_word", "click", "gap", "late", "cut_off", "voice", "other")
-"""What may be complained of: a word read wrong, a noise, silence within, sound that came late, an end that is missing,
-a voice that sounds bad, and the rest."""
+KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
 MAX_BODY_BYTES = 1_024
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 
@@ -21,8 +21,7 @@ class Feedback:
 
     stream: str
     """The ``X-Request-Id`` of the stream. It may be one that this server does not know: nothing is kept of streams."""
-    kind: str
-    """One of :data:`KINDS`."""
+    kind: FeedbackKind
 
 
 def parse_feedback(body: bytes, content_type: str | None) -> Feedback:

@@ -1,0 +1,92 @@
+"""The time to the first packet in parts."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.metrics.report import UNDERRUN_S, Moments, StreamReport
+from yuliu.types import StreamClass
+
+TIMES = st.floats(0, 100)
+MOMENTS = st.builds(
+    Moments,
+    **dict.fromkeys(
+        ("first_text_s", "admitted_s", "segment_s", "plan_began_s", "planned_s", "made_s", "sent_s"), st.none() | TIMES
+    ),
+    ended_s=TIMES,
+)
+
+
+def test_each_part_ends_with_its_moment() -> None:
+    """A stream that was opened with its text, waited to be admitted, and was spoken."""
+    moments = Moments(
+        first_text_s=0.0,
+        segment_s=0.001,
+        admitted_s=0.2,
+        plan_began_s=0.25,
+        planned_s=0.29,
+        made_s=0.31,
+        sent_s=0.312,
+        ended_s=1.0,
+    )
+    assert moments.parts(0.01) == pytest.approx(
+        {
+            "wait_for_text": 0.001,
+            "queue": 0.249,
+            "front_end": 0.01,
+            "plan": 0.03,
+            "first_step": 0.02,
+            "transport": 0.002,
+        }
+    )
+    assert moments.ttfp_s() == pytest.approx(0.311)
+
+
+def test_a_stream_that_queues_before_its_text_is_read_waits_twice() -> None:
+    """Being admitted is not waiting for text, whichever comes first."""
+    moments = Moments(admitted_s=0.5, segment_s=2.0, plan_began_s=2.1, planned_s=2.2, made_s=2.3, sent_s=2.3, ended_s=3)
+    parts = moments.parts()
+    assert parts["queue"] == pytest.approx(0.6)
+    assert parts["wait_for_text"] == pytest.approx(1.5)
+    assert moments.ttfp_s() == pytest.approx(0.8)
+
+
+def test_cached_sound_was_not_planned() -> None:
+    """Until it was at hand, its stream queued."""
+    parts = Moments(admitted_s=0.1, segment_s=0.0, made_s=0.11, sent_s=0.12, ended_s=1.0).parts()
+    assert (parts["plan"], parts["first_step"]) == (0.0, 0.0)
+    assert parts["queue"] == pytest.approx(0.11)
+    assert parts["transport"] == pytest.approx(0.01)
+
+
+def test_without_sound_there_are_no_parts() -> None:
+    """A stream that was cancelled before."""
+    moments = Moments(segment_s=0.0, ended_s=0.2)
+    assert moments.parts() == {}
+    assert moments.ttfp_s() is None
+
+
+@given(MOMENTS, TIMES)
+def test_parts_add_up(moments: Moments, front_end_s: float) -> None:
+    """Whatever happened in whatever order, no part is negative and their sum is the moment of the first packet."""
+    parts = moments.parts(front_end_s)
+    assert all(part >= 0 for part in parts.values())
+    assert sum(parts.values()) == pytest.approx(moments.sent_s or 0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize(("underrun_s", "heard"), [(0.0, False), (UNDERRUN_S / 2, False), (UNDERRUN_S, True)])
+def test_a_gap_must_last_to_be_heard(underrun_s: float, heard: bool) -> None:
+    """Less than a hundredth of a second in all is none."""
+    report = StreamReport(
+        stream_id="a",
+        stream_class=StreamClass.BULK,
+        voice="tone",
+        door="speech",
+        outcome="finished",
+        began_at_s=0.0,
+        moments=Moments(ended_s=1.0),
+        underrun_s=underrun_s,
+    )
+    assert report.had_underrun is heard
