@@ -4,6 +4,7 @@ Source: OpenAI's API reference, "Create speech", as of its Python client 3.57 (`
 silent, ours is stricter or laxer for a reason:
 
 - ``model`` and ``voice`` may be left out, null or empty: the default voice speaks;
+- our own fields (:mod:`yuliu.wire.manner`, lexicons) are strict: a wrong value is an error, never a guess;
 - fields we do not know are ignored (clients of other servers send many), ``instructions`` is checked and unused;
 - a key that stands twice, NaN, and half a surrogate pair are rejected, since two readers would read them differently;
 - ``response_format`` is ``wav`` where not given. OpenAI's default is mp3, which is not served yet.
@@ -20,6 +21,7 @@ from yuliu.audio.wav import wav_header
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.types import AudioFormat
 from yuliu.wire.lexicons import parse_entries, parse_names
+from yuliu.wire.manner import Manner, parse_manner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -46,9 +48,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 class SpeechLimits:
     """How much one request may hold."""
 
-    max_characters: int = 20_000
-    """Code points of ``input``: about an hour of speech in Mandarin, 20 minutes in English."""
-    max_body_bytes: int = 262_144
+    max_characters: int = 200_000
+    """Code points of ``input``: about ten hours of speech in Mandarin, three in English."""
+    max_body_bytes: int = 2_621_440
     """Bytes of the body: enough for ``max_characters`` of any script, in UTF-8 or JSON escapes."""
 
 
@@ -67,6 +69,8 @@ class SpeechRequest:
     """Names of lexicons, the strongest last. Ours."""
     lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
     """Entries for this text alone. Ours."""
+    manner: Manner = field(default_factory=Manner)
+    """Class, weight, preset and the like. Ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +84,9 @@ class VoiceEntry:
     is_default: bool = False
 
 
-def parse_speech(body: bytes, content_type: str | None, limits: SpeechLimits) -> SpeechRequest:
+def parse_speech(
+    body: bytes, content_type: str | None, limits: SpeechLimits, *, headers: Mapping[str, str] | None = None
+) -> SpeechRequest:
     """Read the body of a speech request.
 
     Args:
@@ -88,6 +94,7 @@ def parse_speech(body: bytes, content_type: str | None, limits: SpeechLimits) ->
         content_type: The header's value, None if there was none. It must say JSON: a web page can send anything
             else to a server on its visitor's machine without asking.
         limits: What is still accepted.
+        headers: The request's, by lower-case name; class and weight may stand there.
 
     Raises:
         InvalidRequest: Something is wrong, with ``param`` naming the field if one is to blame. Nothing else is raised.
@@ -107,6 +114,7 @@ def parse_speech(body: bytes, content_type: str | None, limits: SpeechLimits) ->
         speed=_speed(fields),
         lexicon=parse_names(fields.get("lexicon")),
         lexicon_entries=parse_entries(fields.get("lexicon_entries")),
+        manner=parse_manner(fields, headers or {}),
     )
 
 

@@ -1,0 +1,98 @@
+"""In what manner a text is to be spoken: the fields of a request that OpenAI's API does not have, and two headers.
+
+``class``, ``chunking`` and ``max_lead_s`` stay plain values: they replace what a preset says, and what may stand in a
+preset is known to :mod:`yuliu.presets` alone.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from yuliu.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PRESET_FIELDS = ("class", "chunking", "max_lead_s")
+"""Fields that replace those of the preset of the same name."""
+FIELDS = ("preset", *PRESET_FIELDS, "weight", "lead_in_ms", "seed")
+CLASS_HEADER, WEIGHT_HEADER = "X-Yuliu-Class", "X-Yuliu-Weight"
+"""Headers that say what ``class`` and ``weight`` say, for callers that cannot add fields; the fields win."""
+MIN_WEIGHT, MAX_WEIGHT = 0.1, 10.0
+MAX_LEAD_IN_MS = 1000
+MAX_SEED = 2**32 - 1
+_DECIMAL = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How a request wants to be treated."""
+
+    preset: str | None = None
+    """Name of a preset; None is the default one."""
+    overrides: Mapping[str, object] = field(default_factory=dict)
+    """Those of :data:`PRESET_FIELDS` that were given, as they came: not checked yet."""
+    weight: float = 1.0
+    """How much the stream counts among those of its class, from 0.1 to 10."""
+    lead_in_s: float = 0.0
+    """Silence that is sent as soon as the stream is admitted, seconds, up to 1."""
+    seed: int = 0
+    """Fixes what an engine draws at random; from 0 to 2**32 - 1."""
+
+
+def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Manner:
+    """The manner that a request asks for; what is null counts as left out.
+
+    Args:
+        fields: The JSON object of its body.
+        headers: Its headers, by lower-case name.
+
+    Raises:
+        InvalidRequest: A value is wrong; ``param`` names its field or header.
+    """
+    return Manner(
+        preset=_preset(fields.get("preset")),
+        overrides=_overrides(fields, headers.get(CLASS_HEADER.lower())),
+        weight=_weight(fields.get("weight"), headers.get(WEIGHT_HEADER.lower())),
+        lead_in_s=_number("lead_in_ms", fields.get("lead_in_ms"), 0, MAX_LEAD_IN_MS, default=0.0) / 1000,
+        seed=_seed(fields.get("seed")),
+    )
+
+
+def _preset(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise InvalidRequest("'preset' must be the name of a preset", param="preset")
+    return value or None
+
+
+def _overrides(fields: Mapping[str, object], class_of_header: str | None) -> dict[str, object]:
+    given = {name: fields[name] for name in PRESET_FIELDS if fields.get(name) is not None}
+    if class_of_header is not None:
+        given.setdefault("class", class_of_header.strip())
+    return given
+
+
+def _weight(value: object, of_header: str | None) -> float:
+    if value is None and of_header is not None:
+        written = of_header.strip()
+        value = float(written) if _DECIMAL.fullmatch(written) else written
+        return _number(WEIGHT_HEADER, value, MIN_WEIGHT, MAX_WEIGHT, default=1.0)
+    return _number("weight", value, MIN_WEIGHT, MAX_WEIGHT, default=1.0)
+
+
+def _number(param: str, value: object, low: float, high: float, *, default: float) -> float:
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise InvalidRequest(f"{param!r} must be a number from {low:g} to {high:g}", param=param)
+    return float(value)
+
+
+def _seed(value: object) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SEED:
+        raise InvalidRequest(f"'seed' must be a whole number from 0 to {MAX_SEED}", param="seed")
+    return value
