@@ -143,11 +143,17 @@ def test_a_plan_is_deterministic(engine: FastSpeech2Engine) -> None:
 def test_first_sound_comes_at_once_and_is_not_clipped(engine: FastSpeech2Engine, lead_s: float) -> None:
     """Whatever sound a text begins with, it is heard within 40 ms and nothing audible was cut away before it."""
     for first in SYLLABLES.keys() - {"怪"}:
-        utterance = engine.plan(segment_of(first + "大家好"), options(lead_s=lead_s))
-        sound = engine._vocoder.render(utterance.mel, 0, len(utterance.mel))
-        begin = utterance.first_frame * engine.capabilities.hop_samples
-        assert np.flatnonzero(np.abs(sound[begin:]) > AUDIBLE)[0] < 0.040 * 24_000
-        assert np.abs(sound[:begin]).max(initial=0.0) < AUDIBLE
+        short, long = (engine.plan(segment_of(first + "大家好"), options(lead_s=lead)) for lead in (lead_s, 9.0))
+        sound, uncut = rendered(engine, short, [80]), rendered(engine, long, [80])
+        assert np.flatnonzero(np.abs(sound) > AUDIBLE)[0] < 0.040 * 24_000
+        assert np.abs(uncut[: len(uncut) - len(sound)]).max(initial=0.0) < AUDIBLE
+
+
+@pytest.mark.parametrize("text", ["是", "大家好是", "人", "看人"])
+def test_sound_dies_away_where_the_model_ends_in_its_midst(engine: FastSpeech2Engine, text: str) -> None:
+    """Whatever the model's last frame is, an utterance does not end with a step in its samples."""
+    sound = rendered(engine, engine.plan(segment_of(text), options()), [80])
+    assert np.abs(sound[-100:]).max() < AUDIBLE
 
 
 def test_silence_at_the_end_is_cut_to_what_is_wanted(engine: FastSpeech2Engine) -> None:

@@ -1,18 +1,22 @@
-"""The vocoder with its real weights: faithful to the published graph, and exact in windows."""
+"""The vocoder with its real weights: faithful to the published graph, and exact however it is cut into steps."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import TensorProto, helper
 
+from yuliu.engines import melgan
 from yuliu.engines.fastspeech2 import FastSpeech2, read_symbols
 from yuliu.engines.litert import Graph
-from yuliu.engines.melgan import CONTEXT_FRAMES, HOP_SAMPLES, MelGan
+from yuliu.engines.melgan import HOP_SAMPLES, LOOK_AHEAD_FRAMES, MelGan
 from yuliu.engines.phones import write_scripts
+from yuliu.engines.surgery import melgan as surgery
 from yuliu.errors import SynthesisFailed, VoiceNotReady
 from yuliu.text.reading import Unit
 from yuliu.types import Span
@@ -21,6 +25,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from yuliu.engines.melgan import State
+    from yuliu.types import Samples
 
 pytestmark = pytest.mark.voices
 
@@ -38,33 +45,69 @@ def mel_of(seed: int, num_frames: int = NUM_FRAMES) -> NDArray[np.float32]:
     return np.random.default_rng(seed).standard_normal((num_frames, 80)).astype(np.float32)
 
 
-@settings(deadline=None, max_examples=25)
-@given(st.data())
-def test_windows_equal_the_whole_bit_for_bit(vocoder: MelGan, data: st.DataObject) -> None:
-    """Any window of any spectrogram, at the edges and inside, gives the very samples of the whole."""
-    mel = mel_of(data.draw(st.integers(0, 3)))
-    start = data.draw(st.integers(0, NUM_FRAMES - 1))
-    stop = data.draw(st.integers(start + 1, NUM_FRAMES))
-    whole = vocoder.render(mel, 0, NUM_FRAMES)
-    part = vocoder.render(mel, start, stop)
-    assert part.dtype == np.float32
-    assert np.array_equal(part, whole[start * HOP_SAMPLES : stop * HOP_SAMPLES])
+def in_steps(vocoder: MelGan, mel: NDArray[np.float32], cuts: list[int]) -> Samples:
+    """The sound of all frames but the look-ahead, with steps ending at ``cuts``."""
+    chunks: list[Samples] = []
+    state: State = ()
+    edges = [0, *(cut + LOOK_AHEAD_FRAMES for cut in cuts), len(mel)]
+    for start, stop in pairwise(edges):
+        samples, state = vocoder.step(mel[start:stop], state)
+        chunks.append(samples)
+    return np.concatenate(chunks)
 
 
-@pytest.mark.parametrize("side", [-1, 1])
-def test_context_frames_are_all_that_a_sample_depends_on(vocoder: MelGan, side: int) -> None:
-    """A change beyond the context changes no sample; one at its edge does."""
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 3), st.sets(st.integers(1, NUM_FRAMES - LOOK_AHEAD_FRAMES - 1)))
+def test_any_cut_gives_the_samples_of_one_step_bit_for_bit(vocoder: MelGan, seed: int, cuts: set[int]) -> None:
+    """Steps of any widths, single frames included, give the very samples of the whole."""
+    mel = mel_of(seed)
+    whole = in_steps(vocoder, mel, [])
+    parts = in_steps(vocoder, mel, sorted(cuts))
+    assert parts.dtype == np.float32
+    assert len(whole) == (NUM_FRAMES - LOOK_AHEAD_FRAMES) * HOP_SAMPLES
+    assert np.array_equal(parts, whole)
+
+
+def test_steps_of_one_frame_are_exact(vocoder: MelGan) -> None:
+    """The narrowest steps there are."""
+    mel = mel_of(5, 60)
+    cuts = list(range(1, 60 - LOOK_AHEAD_FRAMES))
+    assert np.array_equal(in_steps(vocoder, mel, cuts), in_steps(vocoder, mel, []))
+
+
+@pytest.mark.parametrize(("away", "heard"), [(-23, False), (-20, True), (20, True), (22, False)])
+def test_a_sample_depends_on_the_frames_around_it(vocoder: MelGan, away: int, heard: bool) -> None:
+    """A change in the look-ahead, or as far behind, changes a frame's sound; one beyond it does not."""
     mel = mel_of(7)
     at = NUM_FRAMES // 2
-    before = vocoder.render(mel, 0, NUM_FRAMES)[at * HOP_SAMPLES : (at + 1) * HOP_SAMPLES]
+    changed = mel.copy()
+    changed[at + away] += 3.0
+    before, after = (in_steps(vocoder, each, [])[at * HOP_SAMPLES : (at + 1) * HOP_SAMPLES] for each in (mel, changed))
+    assert np.array_equal(before, after) is not heard
 
-    def after_changing(frame: int) -> NDArray[np.float32]:
-        changed = mel.copy()
-        changed[frame] += 3.0
-        return vocoder.render(changed, 0, NUM_FRAMES)[at * HOP_SAMPLES : (at + 1) * HOP_SAMPLES]
 
-    assert np.array_equal(before, after_changing(at + side * (CONTEXT_FRAMES + 1)))
-    assert not np.array_equal(before, after_changing(at + side * (CONTEXT_FRAMES - 1)))
+def test_a_state_is_a_value(vocoder: MelGan) -> None:
+    """A step repeated from the same state gives the same samples, whatever was rendered in between."""
+    mel = mel_of(2)
+    _, state = vocoder.step(mel[:40])
+    first, _ = vocoder.step(mel[40:60], state)
+    in_steps(vocoder, mel_of(3), [50])
+    again, _ = vocoder.step(mel[40:60], state)
+    assert np.array_equal(first, again)
+    assert sum(part.nbytes for part in state) == 114_512
+
+
+def test_silence_begins_without_a_click(vocoder: MelGan) -> None:
+    """What a first step takes for the past makes no transient: silence is silent from its first sample on."""
+    silence = np.full((4, 80), -2.0, np.float32)
+    sound = in_steps(vocoder, np.concatenate([silence, mel_of(1, 40) / 4]), [])
+    assert np.abs(sound[: 3 * HOP_SAMPLES]).max() < 10 ** (-60 / 20)
+
+
+def test_both_sides_agree_on_the_lag() -> None:
+    """What the graph was written for is what the engine counts with."""
+    assert surgery.LOOK_AHEAD_FRAMES == LOOK_AHEAD_FRAMES
+    assert surgery.EARLY_SAMPLES == melgan._EARLY_SAMPLES
 
 
 def test_it_is_the_published_network(vocoder: MelGan, baker_files: dict[str, Path]) -> None:
@@ -77,24 +120,16 @@ def test_it_is_the_published_network(vocoder: MelGan, baker_files: dict[str, Pat
     _, mel = FastSpeech2(baker_files["fastspeech2.tflite"], ids).speak(script, speed=1.0)
     (output,) = Graph(baker_files["mb_melgan.tflite"]).run([mel[np.newaxis]], [0])
     published = np.asarray(output[0, :, 0], np.float32)
-    error = vocoder.render(mel, 0, len(mel)) - published
-    assert 10 * np.log10(np.mean(published**2) / np.mean(error**2)) > 22
-
-
-@pytest.mark.parametrize("num_frames", [1, 2, 3, 9, 10])
-def test_the_shortest_spectrograms_are_rendered_exactly(vocoder: MelGan, num_frames: int) -> None:
-    """Too few frames for the network to reflect give sound all the same, and the same in windows."""
-    mel = mel_of(0, num_frames)
-    whole = vocoder.render(mel, 0, num_frames)
-    parts = [vocoder.render(mel, at, at + 1) for at in range(num_frames)]
-    assert len(whole) == num_frames * HOP_SAMPLES
-    assert np.array_equal(np.concatenate(parts), whole)
+    sound = in_steps(vocoder, mel, [])
+    inside = slice(LOOK_AHEAD_FRAMES * HOP_SAMPLES, len(sound))  # at its ends the published graph reflects
+    error = (sound - published[: len(sound)])[inside]
+    assert 10 * np.log10(np.mean(published[inside] ** 2) / np.mean(error**2)) > 22
 
 
 def test_a_wrong_number_of_mel_bins_fails_as_synthesis(vocoder: MelGan) -> None:
     """What the runtime refuses becomes SynthesisFailed, with its cause."""
     with pytest.raises(SynthesisFailed) as caught:
-        vocoder.render(np.zeros((30, 79), np.float32), 0, 30)
+        vocoder.step(np.zeros((30, 79), np.float32))
     assert caught.value.__cause__ is not None
 
 
@@ -104,5 +139,16 @@ def test_a_damaged_file_is_not_ready(tmp_path: Path) -> None:
     with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
         MelGan(path)
     path.write_bytes(b"not a model")
+    with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
+        MelGan(path)
+
+
+def test_the_graph_of_an_older_version_is_not_ready(tmp_path: Path) -> None:
+    """A graph without states was made by an older version."""
+    info = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["n"]) for name in ("mel", "samples")]
+    graph = helper.make_graph([helper.make_node("Identity", ["mel"], ["samples"])], "old", info[:1], info[1:])
+    path = tmp_path / "melgan.onnx"
+    opset = helper.make_opsetid("", 17)
+    path.write_bytes(helper.make_model(graph, opset_imports=[opset], ir_version=8).SerializeToString())
     with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
         MelGan(path)

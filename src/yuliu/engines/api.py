@@ -15,7 +15,7 @@ Three manners of engine fit:
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,7 +34,7 @@ class Capabilities:
     hop_samples: int
     """Samples per acoustic frame."""
     context_frames: int
-    """Frames on each side that a step computes again beside the ones it was asked for (0: none)."""
+    """Frames on each side that a step computes again beside the ones it was asked for; 0 where state is carried."""
     max_batch: int = 1
     """Most utterances that one ``step`` takes."""
 
@@ -76,6 +76,30 @@ class Utterance:
     """Whether nothing is left to render. An utterance without any sound is planned as done."""
     front_end_s: float = field(default=0.0, kw_only=True, compare=False)
     """How long reading the text took within the plan, seconds; what two plans of one text may differ in."""
+
+    @classmethod
+    def nothing(
+        cls,
+        segment: Segment,
+        skipped: tuple[Skipped, ...],
+        *,
+        front_end_s: float,
+        **own: Any,  # noqa: ANN401 - whatever fields the subclass has
+    ) -> Self:
+        """The plan of a segment that holds nothing to say; ``own`` are the fields of the subclass."""
+        return cls(
+            segment=segment,
+            phonemes=(),
+            timings=(),
+            skipped=skipped,
+            num_frames=0,
+            lead_s=0.0,
+            tail_s=0.0,
+            next_frame=0,
+            done=True,
+            front_end_s=front_end_s,
+            **own,
+        )
 
 
 @dataclass(frozen=True, slots=True)

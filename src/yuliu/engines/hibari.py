@@ -107,7 +107,7 @@ class HibariEngine:
         lines = [line for line in script if line.symbols]
         skipped = skipped_of(segment, reading, [line.unit for line in lines])
         if not lines:
-            return _nothing(segment, skipped, front_end_s=front_end_s)
+            return HibariUtterance.nothing(segment, skipped, front_end_s=front_end_s, sound=None)
         parts = split_lines(lines)
         speed = options.speak.speed
         plans = [self._model.plan(symbols_of(part), speed=speed) for part in parts]
@@ -218,20 +218,4 @@ def _timings(
     return tuple(
         Timing(source_of(segment, line.unit.source), line.unit.text, at_s(begin), at_s(end))
         for line, (begin, end) in zip(lines, track.places, strict=True)
-    )
-
-
-def _nothing(segment: Segment, skipped: tuple[Skipped, ...], *, front_end_s: float) -> HibariUtterance:
-    return HibariUtterance(
-        segment=segment,
-        phonemes=(),
-        timings=(),
-        skipped=skipped,
-        num_frames=0,
-        lead_s=0.0,
-        tail_s=0.0,
-        next_frame=0,
-        done=True,
-        sound=None,
-        front_end_s=front_end_s,
     )

@@ -1,17 +1,18 @@
-"""Multi-band MelGAN: mel spectrogram to samples, any window of it, exactly as if the whole had been rendered.
+"""Multi-band MelGAN: mel spectrogram to samples, step by step, exactly as if the whole had been rendered at once.
 
-The model (Yang et al. 2020, arXiv:2005.05106; graph written by ``surgery.melgan``) is a stack of convolutions, so a
-sample depends on a bounded number of frames around it. A window rendered with that many frames on each side gives the
-very samples of the whole, since the kernels sum in an order that does not depend on the place in the window.
+The model (Yang et al. 2020, arXiv:2005.05106; graph written by ``surgery.melgan``) is a stack of convolutions. Each
+takes the end of what it saw in the step before, so nothing is computed twice; its kernels sum in an order that does not
+depend on the place in a step or on its width, so that any cut into steps gives the very same samples.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from yuliu.engines.onnx_graph import OnnxGraph
+from yuliu.errors import VoiceNotReady
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,18 +21,17 @@ if TYPE_CHECKING:
 
     from yuliu.types import Samples
 
+    State = tuple[NDArray[np.float32], ...]
+    """What the convolutions saw last, read only: 114,512 bytes. Empty before the first step."""
+
 SAMPLE_RATE = 24_000
 HOP_SAMPLES = 300
-CONTEXT_FRAMES = 22
-"""Frames on each side that a sample depends on. By the network's shape 21.1: 3 for the first convolution, 1 for the
-first upsampling, (1 + 3 + 9 + 27) / 3 for the first stage, and what is counted below."""
-_RATE_1, _CONTEXT_1 = 3, 4
-"""Samples per frame after the first stage, and frames of context needed from there on: (1 + 40 / 5) / 3 and below."""
-_RATE_2, _CONTEXT_2 = 15, 1
-"""The same after the second stage: (1 + (40 + 3 + 8) / 5) / 15, that is 0.75."""
-
-_MIN_FRAMES = 10
-"""The first stage reflects 27 of its samples at each end, so it needs more than nine frames."""
+LOOK_AHEAD_FRAMES = 21
+"""Frames by which sound comes behind the spectrogram; the first step takes so many more than it gives. By the network's
+shape 20.2: 3 for the first convolution, (1 + 3 + 9 + 27) / 3 for the first stage, a fifth of that for the second, and
+less than one for what follows."""
+_EARLY_SAMPLES = 148
+"""Samples that the graph gives in a first step before those of its first frame."""
 
 
 class MelGan:
@@ -42,40 +42,33 @@ class MelGan:
         num_threads: Threads that kernels may use during a call.
 
     Raises:
-        VoiceNotReady: The file is missing, or is no model that onnxruntime can run.
+        VoiceNotReady: The file is missing, or is no model that onnxruntime can run, or is that of an older version.
     """
 
     def __init__(self, path: Path, *, num_threads: int = 1) -> None:
         self._graph = OnnxGraph(path, num_threads=num_threads)
+        shapes = self._graph.input_shapes
+        self._lefts = [name for name in shapes if name.startswith("left.")]
+        if not self._lefts:
+            raise VoiceNotReady(f"{path.name} cannot be used: pull the voice again with `yuliu voices pull`")
+        self._nothing_seen = [np.zeros((1, int(shapes[name][1]), 1, 0), np.float32) for name in self._lefts]
 
-    def render(self, mel: NDArray[np.float32], start: int, stop: int) -> Samples:
-        """The sound of frames ``start`` to ``stop``.
+    def step(self, mel: NDArray[np.float32], state: State = ()) -> tuple[Samples, State]:
+        """The next samples.
 
         Args:
-            mel: Shape (num_frames, 80), normalised log mel; all of the utterance, so that context can be taken from it.
-                Fewer than ten frames are treated as if the last one went on.
-            start: First frame wanted.
-            stop: Frame behind the last one wanted.
+            mel: Shape (num_frames, 80), normalised log mel: the next rows of the spectrogram. In the first step at
+                least one more than ``LOOK_AHEAD_FRAMES``.
+            state: What the step before gave; nothing in the first one.
 
         Returns:
-            float32, shape ((stop - start) * 300,).
+            float32 samples, 300 for each frame that is due: in the first step all of ``mel`` but the last 21, in a
+            later one those 21 of the step before and all but the last 21 of the rows now known. And the state for the
+            next step.
 
         Raises:
             SynthesisFailed: The model failed.
         """
-        if len(mel) < _MIN_FRAMES:
-            mel = np.pad(mel, ((0, _MIN_FRAMES - len(mel)), (0, 0)), mode="edge")
-        low, high = _around(mel, start, stop, CONTEXT_FRAMES)
-        low_1, high_1 = _around(mel, start, stop, _CONTEXT_1)
-        low_2, high_2 = _around(mel, start, stop, _CONTEXT_2)
-        feeds: dict[str, NDArray[Any]] = {
-            "mel": mel[low:high],
-            "keep_1": np.array([low_1 - low, high_1 - low], np.int64) * _RATE_1,
-            "keep_2": np.array([low_2 - low_1, high_2 - low_1], np.int64) * _RATE_2,
-        }
-        (samples,) = self._graph.run(feeds)
-        return np.asarray(samples[(start - low_2) * HOP_SAMPLES : (stop - low_2) * HOP_SAMPLES])
-
-
-def _around(mel: NDArray[np.float32], start: int, stop: int, context: int) -> tuple[int, int]:
-    return max(0, start - context), min(len(mel), stop + context)
+        seen = zip(self._lefts, state or self._nothing_seen, strict=True)
+        samples, *after = self._graph.run({"mel": mel, "first": np.array([not state]), **dict(seen)})
+        return np.asarray(samples if state else samples[_EARLY_SAMPLES:]), tuple(after)

@@ -59,6 +59,11 @@ class OnnxGraph:
                 f"{path.name} cannot be loaded: pull the voice again with `yuliu voices pull`"
             ) from error
 
+    @property
+    def input_shapes(self) -> dict[str, list[int | str]]:
+        """The shape of each input by its name; a dimension that may vary has a name, too."""
+        return {value.name: list(value.shape) for value in self._session.get_inputs()}
+
     def run(self, inputs: Mapping[str, NDArray[Any]]) -> list[NDArray[Any]]:
         """All outputs of the graph, in its order.
 

