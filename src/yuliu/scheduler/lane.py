@@ -29,6 +29,8 @@ class Work:
     options: PlanOptions
     utterance: Utterance | None = None
     """As planned, then as far as it is rendered."""
+    num_retries: int = 0
+    """How often work on it has failed."""
 
 
 @dataclass(frozen=True, slots=True)

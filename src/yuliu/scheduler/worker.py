@@ -13,6 +13,7 @@ import itertools
 import os
 import threading
 import time
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,7 @@ from yuliu.scheduler.events import (
 )
 from yuliu.scheduler.lane import Lane, Outcome, Task, Work
 from yuliu.scheduler.policy import Policy
+from yuliu.scheduler.tuning import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,6 +64,8 @@ class Admitted:
 
     throughput: bool
     """Whether it is spoken in whole sentences and larger steps, since much is waiting."""
+    first_weight_scale: float = 1.0
+    """Factor on the weight of its first segment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,12 @@ class Planned:
     """A segment was planned; if the utterance is done it has no sound."""
 
     utterance: Utterance
+    at_s: float = 0.0
+    """When, on the scheduler's clock."""
+    took_s: float = 0.0
+    """How long it was at work; 0 if it was at hand already."""
+    num_retries: int = 0
+    """How often work on the segment had failed by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +87,14 @@ class Rendered:
 
     samples: Samples
     utterance: Utterance
+    at_s: float = 0.0
+    """When it was made, on the scheduler's clock."""
+    took_s: float = 0.0
+    """How long the step was at work; 0 if the sound was at hand already."""
+    cached: bool = False
+    """Whether the sound was at hand already."""
+    num_retries: int = 0
+    """How often work on the segment had failed by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +124,8 @@ class Scheduler:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._factories = dict(factories)
-        self._clock = clock
+        self.clock: Callable[[], float] = clock
+        """Seconds, monotonic: the clock of all its stamps."""
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._sinks: dict[int, Callable[[Output], None]] = {}
@@ -115,12 +134,14 @@ class Scheduler:
         self._ids = itertools.count()
         self._lane_ids = itertools.count()
         self._lanes: dict[str, Lane] = {}
+        self._abandoned: deque[int] = deque()
         self._closed = False
         self._process_id = os.getpid()
         first = {name: make() for name, make in factories.items()}
         self.capabilities: Mapping[str, Capabilities] = {name: engine.capabilities for name, engine in first.items()}
         """What each engine can do."""
-        self._policy = Policy({name: _facts(found) for name, found in self.capabilities.items()})
+        self._tuning = Tuning()
+        self._policy = Policy({name: _facts(found) for name, found in self.capabilities.items()}, self._tuning)
         self._add_lane({name: _given(engine) for name, engine in first.items()})
         for _ in range((num_lanes or min(4, os.cpu_count() or 1)) - 1):
             self._add_lane(self._factories)
@@ -152,6 +173,10 @@ class Scheduler:
                 job_id = next(self._ids)
                 self._work[job_id] = Work(job_id, stream_id, engine, segment, options)
                 self._handle(SegmentReady(stream_id, job_id, engine))
+
+    def abandon(self, stream_id: int) -> None:
+        """Nobody knows the stream any more: it is closed with the next event. Takes no lock, for finalizers."""
+        self._abandoned.append(stream_id)
 
     def end_text(self, stream_id: int) -> None:
         """The stream gets no further segments."""
@@ -194,12 +219,14 @@ class Scheduler:
     def num_streams(self) -> int:
         """Streams open now."""
         with self._lock:
+            self._close_abandoned()
             return len(self._sinks)
 
     @property
     def num_jobs(self) -> int:
         """Segments not rendered to their end."""
         with self._lock:
+            self._close_abandoned()
             return self._policy.num_jobs
 
     @property
@@ -225,19 +252,25 @@ class Scheduler:
                 return  # it was given up meanwhile, and its task given to another
             if outcome.error is not None:
                 self._errors |= {work.stream_id: outcome.error for work in outcome.task.works}
+                for work in outcome.task.works:
+                    work.num_retries += 1
                 self._handle(WorkFailed(lane.name, tuple(work.job_id for work in outcome.task.works)))
                 return
             for made in outcome.made:
-                self._hand_on(made)
+                self._hand_on(made, outcome.took_s)
             self._handle(self._finished(outcome))
 
-    def _hand_on(self, made: Made) -> None:
+    def _hand_on(self, made: Made, took_s: float) -> None:
         work = made.work
         sink = self._sinks.get(work.stream_id)
         if sink is None:
             return
         work.utterance = made.utterance
-        sink(Planned(made.utterance) if made.samples is None else Rendered(made.samples, made.utterance))
+        at_s, num_retries = self.clock(), work.num_retries
+        if made.samples is None:
+            sink(Planned(made.utterance, at_s, took_s, num_retries))
+        else:
+            sink(Rendered(made.samples, made.utterance, at_s, took_s, num_retries=num_retries))
         if made.utterance.done:
             self._work.pop(work.job_id, None)
 
@@ -261,8 +294,13 @@ class Scheduler:
         self._errors.pop(stream_id, None)
         return True
 
+    def _close_abandoned(self) -> None:
+        while self._abandoned:
+            self.close_stream(self._abandoned.popleft())
+
     def _handle(self, event: Event) -> None:
-        now = self._clock()
+        self._close_abandoned()
+        now = self.clock()
         for action in self._policy.handle(event, now):
             self._do(action, now)
         self._changed.notify_all()
@@ -270,7 +308,7 @@ class Scheduler:
     def _do(self, action: Action, now: float) -> None:
         match action:
             case Admit():
-                self._tell(action.stream_id, Admitted(action.throughput))
+                self._tell(action.stream_id, Admitted(action.throughput, self._tuning.first_weight_scale))
             case Reject():
                 message = "more streams are being spoken than this machine can carry; try again later"
                 self._break(action.stream_id, Overloaded(message, retry_after_s=action.retry_after_s))
@@ -303,7 +341,7 @@ class Scheduler:
         """Let the policy know that time has passed, and give up lanes that hang."""
         with self._lock:
             while not self._closed:
-                now = self._clock()
+                now = self.clock()
                 self._give_up_hung(now)
                 wakes = [self._policy.next_wake(now)]
                 wakes += [lane.busy_since_s + HANG_S for lane in self._lanes.values() if lane.busy_since_s is not None]
