@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from yuliu.metrics.report import Moments, StreamReport
+from yuliu.metrics.metrics import Metrics
+from yuliu.metrics.report import Levels, Moments, StreamReport
 from yuliu.types import StreamClass
 
 SPOKEN = Moments(
@@ -37,3 +38,42 @@ def report(**fields: Any) -> StreamReport:
         "num_segments": 2,
     }
     return StreamReport(**usual | fields)
+
+
+def everything_told() -> Metrics:
+    """Metrics that were told each kind of fact, so that all that can be exported is."""
+    metrics = Metrics()
+    metrics.stream_started(StreamClass.INTERACTIVE)
+    metrics.stream_ended(report(outcome="failed", code="synthesis_failed", degraded=True))
+    metrics.admission(StreamClass.INTERACTIVE, "rejected", reason="queue_full")
+    metrics.planned("tone", 0.02, front_end_s=0.01)
+    metrics.step("tone", 0.02, audio_s=0.2)
+    metrics.chunk_gap(0.02)
+    metrics.cancelled(0.01)
+    metrics.retried("tone")
+    metrics.lane_replaced("hung")
+    metrics.cache_lookup("phrases", hit=True)
+    metrics.feedback("gap")
+    metrics.gauge_source(
+        lambda: Levels(
+            streams={(StreamClass.INTERACTIVE, "speaking"): 1},
+            queue_depth={StreamClass.INTERACTIVE: 1},
+            num_lanes=1,
+            num_lanes_busy=1,
+            throughput_mode=True,
+            cache_bytes={"phrases": 1},
+            num_connections=1,
+            num_tasks=1,
+        )
+    )
+    return metrics
+
+
+def exported(metrics: Metrics) -> dict[str, tuple[str, frozenset[str]]]:
+    """Name, type and labels of each metric, as written in queries: counters with ``_total``, histograms as a whole."""
+    found = {}
+    for family in metrics.registry.collect():
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        labels = {label for sample in family.samples for label in sample.labels} - {"le"}
+        found[name] = (family.type, frozenset(labels))
+    return found
