@@ -118,7 +118,7 @@ async def test_timings_are_monotonic_within_the_audio_and_point_at_their_source(
 @pytest.mark.parametrize("kind", ["fail_plans", "fail_steps"])
 @pytest.mark.parametrize("error", [SynthesisFailed, RuntimeError])
 async def test_killed_at_every_call_it_fails_once_and_visibly(kind: str, error: type[Exception]) -> None:
-    """Whichever plan or step fails, and its repeat: what was made before is given, then the error, and every character has a fate."""
+    """Whichever plan or step fails, and its repeat: what was made is given, then the error; no character is lost."""
     with speaker() as toy:
         async with toy.stream() as stream:
             whole = joined(await say(stream, [TEXT]))
