@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ class _Second:
     feedback: Counter[str] = field(default_factory=Counter)
     underrun_s: float = 0.0
     audio_s: float = 0.0
-    ttfps_s: list[float] = field(default_factory=list)
+    ttfps_s: array[float] = field(default_factory=lambda: array("d"))
     compute_s: dict[str, float] = field(default_factory=dict)
     made_s: dict[str, float] = field(default_factory=dict)
 
@@ -125,7 +126,7 @@ def _percentiles_ms(ordered_s: Sequence[float]) -> dict[str, float | None]:
     return {name: 1000 * percentile(ordered_s, share) for name, share in shares.items()}
 
 
-def _keep(ttfps_s: list[float], ttfp_s: float) -> None:
+def _keep(ttfps_s: array[float], ttfp_s: float) -> None:
     if len(ttfps_s) < MAX_TTFPS:
         ttfps_s.append(ttfp_s)
     else:

@@ -1,0 +1,62 @@
+"""The page about metrics is compared with what is really exported, in both languages."""
+
+from __future__ import annotations
+
+import re
+from typing import get_args
+
+import pytest
+from pages import ROOT, Page
+from streams_reported import everything_told, exported, report
+
+from yuliu.metrics.report import FeedbackKind, Loss, Outcome
+from yuliu.metrics.trace import _attributes, _events
+
+pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
+GPU = {name: ("gauge", frozenset({"gpu"})) for name in ("yuliu_gpu_busy_ratio", "yuliu_gpu_memory_used_bytes")}
+
+
+def text_of(lang: str) -> str:
+    return Page(ROOT / "docs" / lang / "reference" / "metrics.md").text
+
+
+def test_table_is_what_is_exported(lang: str) -> None:
+    """Each metric stands in it once, with its type and labels, and nothing else does."""
+    rows = re.findall(r"^\| `(\w+)` \| (counter|gauge|histogram) \| ([^|]*) \| [^|]+ \|$", text_of(lang), re.MULTILINE)
+    told = {name: (kind, frozenset(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
+    assert len(told) == len(rows)
+    assert told == exported(everything_told()) | GPU
+
+
+def test_bounds_are_those_of_the_histograms(lang: str) -> None:
+    """All of them, in order."""
+    found = {
+        name: [float(bound) for bound in re.split(r", |、", bounds)]
+        for name, bounds in re.findall(r"^\| `(\w+_seconds)` \| ([\d., 、]+) \|$", text_of(lang), re.MULTILINE)
+    }
+    expected: dict[str, list[float]] = {}
+    for family in everything_told().registry.collect():
+        for sample in family.samples:
+            if family.type == "histogram" and sample.labels.get("le", "+Inf") != "+Inf":
+                bounds = expected.setdefault(family.name, [])
+                bounds += [float(sample.labels["le"])] * (float(sample.labels["le"]) not in bounds)
+    assert found == expected
+
+
+def test_words_and_fields_are_named(lang: str) -> None:
+    """Parts, outcomes, kinds and losses; fields of the statistics; events and attributes of the spans."""
+    quoted = set(re.findall(r"`([^`\n]+)`", text_of(lang)))
+    words = {*report().moments.parts(), *get_args(Outcome), *get_args(FeedbackKind), *get_args(Loss)}
+    stats = everything_told().stats()
+    assert isinstance(stats["now"], dict)
+    events = {name for name, _ in _events(report().moments)}
+    attributes = {name.removeprefix("yuliu.") for name in _attributes(report(outcome="failed", code="x"))}
+    assert words | set(stats) | set(stats["now"]) | events | attributes <= quoted
+
+
+def test_queries_ask_for_what_there_is(lang: str) -> None:
+    """Those that are shown."""
+    queries = "".join(block.code for block in Page(ROOT / "docs" / lang / "reference" / "metrics.md").blocks)
+    asked = {re.sub(r"_(sum|count|bucket)$", "", name) for name in re.findall(r"\byuliu_\w+", queries)}
+    assert asked
+    assert asked <= set(exported(everything_told()))
