@@ -8,8 +8,15 @@ Three manners of engine fit:
 
 - *frame engines* (FastSpeech2 + MelGAN, VITS, hibari) know ``num_frames`` after ``plan`` and render any number
   of frames a step; streamed sound equals offline sound bit for bit (``Capabilities.exact``);
-- *autoregressive engines* (GPT-SoVITS) learn their length at the end: ``num_frames`` is None until ``done``;
-- *remote engines* get sound when it comes: a step may return no samples and not be done.
+- *autoregressive engines* (GPT-SoVITS) learn their length at the end: ``num_frames`` is None until ``done``. A step
+  makes whole blocks of tokens: it may give up to :data:`MAX_EXTRA_S` more than it was asked for, or less, and keeps
+  back what is more;
+- *remote engines* get sound when it comes: ``num_frames`` is None, and a step may give nothing and not be done. Where
+  nothing has come yet it waits for it, up to :data:`MAX_WAIT_S`, since the lane that runs it would ask again at once.
+
+The scheduler looks at each result (:mod:`yuliu.scheduler.contract`): what breaks these rules fails the stream.
+Whatever the manner, the sound of a segment depends on its text, hints, style and options, never on where in the source
+it stands: it may be kept and served again elsewhere.
 """
 
 from __future__ import annotations
@@ -23,6 +30,12 @@ if TYPE_CHECKING:
     from yuliu.types import AudioFormat, Lang, Samples, Segment, Skipped, SpeakOptions, Timing
 
 
+MAX_EXTRA_S = 2.0
+"""Sound that a step of an engine that does not know its length may give beyond what was asked for, seconds."""
+MAX_WAIT_S = 0.05
+"""How long a step may wait for sound that comes from elsewhere, seconds."""
+
+
 @dataclass(frozen=True, slots=True)
 class Capabilities:
     """What an engine can do."""
@@ -30,7 +43,8 @@ class Capabilities:
     format: AudioFormat
     languages: tuple[Lang, ...]
     exact: bool
-    """Whether streamed samples equal the offline ones bit for bit. Where not, joins are cross-faded."""
+    """Whether streamed samples equal the offline ones bit for bit, and a repeated step gives the same as the first.
+    Where not, a segment that failed is made anew only if none of its sound is out."""
     hop_samples: int
     """Samples per acoustic frame."""
     context_frames: int
@@ -108,7 +122,8 @@ class StepRequest:
 
     utterance: Utterance
     num_frames: int
-    """Render so many frames from ``utterance.next_frame`` on, or what is left; at least 1."""
+    """Render so many frames from ``utterance.next_frame`` on, or what is left; at least 1. An engine that knows
+    ``num_frames`` renders at least one and at most these; to others it tells how much is wanted now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +131,8 @@ class StepResult:
     """What a step gave for one utterance."""
 
     samples: Samples
-    """float32, shape (num_samples,), range [-1, 1]; may be empty for engines that know no frames ahead."""
+    """float32, shape (num_samples,), range [-1, 1]: ``hop_samples`` for each frame; where ``num_frames`` is not known,
+    any number, also none."""
     utterance: Utterance
     """The utterance after the step; the one handed in stays valid and unchanged."""
 

@@ -94,6 +94,8 @@ class WorkFailed:
 
     lane: str
     job_ids: tuple[int, ...]
+    final_ids: tuple[int, ...] = ()
+    """Those of them that cannot be repeated: a part of their sound is out, and the engine would not make the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +133,8 @@ class LaneLost:
     """A lane crashed or hangs; it will not come back. What it was doing has failed."""
 
     lane: str
+    final_ids: tuple[int, ...] = ()
+    """What of it cannot be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
