@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+import sys
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
 
-from yuliu.metrics.process import GpuCollector, ProcessCollector, gpu_collector
+from yuliu.metrics.metrics import Metrics
+from yuliu.metrics.process import GpuCollector, ProcessCollector, load_nvml
 
 if TYPE_CHECKING:
     from prometheus_client.registry import Collector
@@ -37,12 +39,34 @@ def test_graphics_processors() -> None:
         nvmlDeviceGetUtilizationRates=lambda device: SimpleNamespace(gpu=40 + device),
         nvmlDeviceGetMemoryInfo=lambda device: SimpleNamespace(used=100 * device),
     )
-    assert values(GpuCollector(nvml)) == {
+    assert values(GpuCollector(lambda: nvml)) == {
         "yuliu_gpu_busy_ratio": [0.40, 0.41],
         "yuliu_gpu_memory_used_bytes": [0, 100],
     }
 
 
-def test_without_the_library_there_are_none() -> None:
-    """Nor is it an error."""
-    assert gpu_collector("no_such_module") is None
+class NoDriver(Exception):
+    """What the library raises where there is no driver."""
+
+
+def test_without_a_processor_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No library, no driver, no processor: nor is it an error."""
+    nvml: Any = ModuleType("stand_in_nvml")
+    nvml.NVMLError, nvml.nvmlInit, nvml.nvmlDeviceGetCount = NoDriver, lambda: None, lambda: 0
+    monkeypatch.setitem(sys.modules, "stand_in_nvml", nvml)
+    assert load_nvml("no_such_module") is None
+    assert load_nvml("stand_in_nvml") is None
+    nvml.nvmlDeviceGetCount = lambda: 1
+    assert load_nvml("stand_in_nvml") is nvml
+    nvml.nvmlInit = raise_no_driver
+    assert load_nvml("stand_in_nvml") is None
+    assert values(GpuCollector(lambda: load_nvml("stand_in_nvml"))) == {}
+
+
+def raise_no_driver() -> None:
+    raise NoDriver
+
+
+async def test_metrics_are_made_in_a_running_loop() -> None:
+    """Nothing is read before the first scrape, so that nothing blocks."""
+    assert Metrics().stats()

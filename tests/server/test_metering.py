@@ -62,16 +62,10 @@ def test_bad_complaints_are_refused() -> None:
     assert (other.status_code, other.headers["allow"]) == (405, "POST")
 
 
-@pytest.fixture
-def metrics() -> Metrics:
-    """Metrics of one stream; they are made before a loop runs, since they read the process's files."""
+async def test_the_paths_tell_of_the_metrics_that_they_were_given() -> None:
+    """One object is told by the parts of a process, and read here."""
     metrics = Metrics()
     metrics.stream_ended(report())
-    return metrics
-
-
-async def test_the_paths_tell_of_the_metrics_that_they_were_given(metrics: Metrics) -> None:
-    """One object is told by the parts of a process, and read here."""
     app = create_app(lambda: pytest.fail("no voices are needed"), metrics=metrics)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         assert "yuliu_characters_total" in (await client.get("/metrics")).text

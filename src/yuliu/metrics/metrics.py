@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 from yuliu.metrics.exposition import exposition
 from yuliu.metrics.levels import LevelsCollector, levels_values
-from yuliu.metrics.process import ProcessCollector, gpu_collector
+from yuliu.metrics.process import GpuCollector, ProcessCollector, load_nvml
 from yuliu.metrics.series import MAX_NAMES, OTHER, EngineSeries, EventSeries, StreamSeries, WorkSeries
 from yuliu.metrics.trace import record_span
 from yuliu.metrics.window import Window
@@ -53,9 +53,8 @@ class Metrics:
         self._engines: dict[str, EngineSeries] = {}
         self._work = WorkSeries(self.registry)
         self._events = EventSeries(self.registry)
-        for collector in (self._levels, _Rtf(self), ProcessCollector(), gpu_collector()):
-            if collector is not None:
-                self.registry.register(collector)
+        for collector in (self._levels, _Rtf(self), ProcessCollector(), GpuCollector(load_nvml)):
+            self.registry.register(collector)
 
     def stream_started(self, stream_class: StreamClass) -> None:
         """A stream was opened; whether it is admitted is told later."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -13,8 +14,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from types import ModuleType
+    from collections.abc import Callable, Iterator
 
     from prometheus_client.core import Metric
 
@@ -22,55 +22,56 @@ if TYPE_CHECKING:
 class ProcessCollector(Collector):
     """This process, under the names that all Prometheus clients use."""
 
-    def __init__(self) -> None:
-        self._process = psutil.Process()
-
     def collect(self) -> Iterator[Metric]:
         """Read the process."""
-        with self._process.oneshot():
-            memory = self._process.memory_info()
-            cpu = self._process.cpu_times()
-            started_s = self._process.create_time()
-            num_threads = self._process.num_threads()
+        process = psutil.Process()  # reads files, so not before a scrape: a server is made in a running loop
+        with process.oneshot():
+            memory = process.memory_info()
+            cpu = process.cpu_times()
+            started_s = process.create_time()
+            num_threads = process.num_threads()
         yield GaugeMetricFamily("process_resident_memory_bytes", "Resident memory.", value=memory.rss)
         yield GaugeMetricFamily("process_virtual_memory_bytes", "Virtual memory.", value=memory.vms)
         yield CounterMetricFamily("process_cpu_seconds", "CPU time, user and system.", value=cpu.user + cpu.system)
         yield GaugeMetricFamily("process_start_time_seconds", "Start of the process, Unix time.", value=started_s)
         yield GaugeMetricFamily("process_threads", "Threads of the process.", value=num_threads)
-        if hasattr(self._process, "num_fds"):  # not on Windows
-            yield GaugeMetricFamily("process_open_fds", "Open file descriptors.", value=self._process.num_fds())
+        if hasattr(process, "num_fds"):  # not on Windows
+            yield GaugeMetricFamily("process_open_fds", "Open file descriptors.", value=process.num_fds())
 
 
 class GpuCollector(Collector):
-    """The graphics processors that NVIDIA's library sees.
+    """The graphics processors that NVIDIA's library sees, if it is installed.
 
     Args:
-        nvml: The module ``pynvml`` (package ``nvidia-ml-py``), initialised.
+        load: Gives the library's module, initialised; None if there is none. Called at the first scrape.
     """
 
-    def __init__(self, nvml: ModuleType | Any) -> None:  # noqa: ANN401 - it has no types
-        self._nvml = nvml
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = cache(load)
 
     def collect(self) -> Iterator[Metric]:
         """Read the processors."""
+        nvml = self._load()
+        if nvml is None:
+            return
         busy = GaugeMetricFamily("yuliu_gpu_busy_ratio", "Share of time the GPU was busy.", labels=["gpu"])
         used = GaugeMetricFamily("yuliu_gpu_memory_used_bytes", "Memory in use.", labels=["gpu"])
-        for index in range(self._nvml.nvmlDeviceGetCount()):
-            device = self._nvml.nvmlDeviceGetHandleByIndex(index)
-            busy.add_metric([str(index)], self._nvml.nvmlDeviceGetUtilizationRates(device).gpu / 100)
-            used.add_metric([str(index)], self._nvml.nvmlDeviceGetMemoryInfo(device).used)
+        for index in range(nvml.nvmlDeviceGetCount()):
+            device = nvml.nvmlDeviceGetHandleByIndex(index)
+            busy.add_metric([str(index)], nvml.nvmlDeviceGetUtilizationRates(device).gpu / 100)
+            used.add_metric([str(index)], nvml.nvmlDeviceGetMemoryInfo(device).used)
         yield busy
         yield used
 
 
-def gpu_collector(module: str = "pynvml") -> GpuCollector | None:
-    """A collector, if the library is installed and finds a processor."""
+def load_nvml(module: str = "pynvml") -> Any:  # noqa: ANN401 - it has no types
+    """NVIDIA's library (package ``nvidia-ml-py``), if it is installed and finds a processor."""
     try:
         nvml = importlib.import_module(module)
     except ImportError:
         return None
     try:
         nvml.nvmlInit()
-        return GpuCollector(nvml) if nvml.nvmlDeviceGetCount() else None
+        return nvml if nvml.nvmlDeviceGetCount() else None
     except nvml.NVMLError:  # no driver
         return None
