@@ -7,13 +7,14 @@ import time
 import traceback
 from typing import TYPE_CHECKING
 
+from yuliu.errors import SynthesisFailed
 from yuliu.types import Cancelled, Failed, Finished
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from yuliu.errors import SynthesisFailed
-    from yuliu.types import Chunk, Ending
+    from yuliu.errors import YuliuError
+    from yuliu.types import Chunk, Ending, StreamClass
     from yuliu.wire.openai import SpeechRequest
     from yuliu.wire.problems import Problem
 
@@ -32,22 +33,23 @@ class Account:
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self._since_s = time.perf_counter()
-        self._voice = self._format = "-"
+        self._voice = self._format = self._class = self._mode = "-"
         self._num_characters = self._num_skipped = 0
         self._audio_s = 0.0
         self._ttfp_s: float | None = None
+        self._retry_s: float | None = None
         self._status = 0
         self._ending = "aborted"
 
-    def accepted(self, request: SpeechRequest, voice: str) -> None:
+    def accepted(self, request: SpeechRequest, voice: str, stream_class: StreamClass) -> None:
         """The request arrived whole and can be served; the time to the first packet counts from here."""
         self._since_s = time.perf_counter()
-        self._voice, self._format = voice, request.response_format
+        self._voice, self._format, self._class = voice, request.response_format, stream_class.value
         self._num_characters = len(request.input)
 
     def refused(self, problem: Problem) -> None:
         """Nothing was sent but a problem."""
-        self._status, self._ending = problem.status, problem.code
+        self._status, self._ending, self._retry_s = problem.status, problem.code, problem.retry_after_s
 
     def sending(self, chunk: Chunk) -> None:
         """A chunk is about to be sent."""
@@ -56,12 +58,12 @@ class Account:
             self._status = 200
         self._audio_s += len(chunk.samples) / chunk.sample_rate
 
-    def ended(self, ending: Ending | None, failure: SynthesisFailed | None) -> None:
+    def ended(self, ending: Ending | None, failure: YuliuError | None) -> None:
         """The stream is over."""
         if ending is not None:
             self._ending = _ENDINGS[type(ending)]
             self._num_skipped = sum(skip.source.end - skip.source.start for skip in ending.coverage.skipped)
-        if failure is not None:
+        if isinstance(failure, SynthesisFailed):
             _log.error("synthesis_failed id=%s %s", self.request_id, _origin(failure))
 
     def client_gone(self) -> None:
@@ -71,20 +73,24 @@ class Account:
     def close(self) -> None:
         """Write the line. ``status=0`` means that nothing was sent."""
         _log.info(
-            "speech id=%s voice=%s format=%s characters=%d skipped=%d audio_s=%.3f ttfp_ms=%s status=%d ending=%s",
+            "speech id=%s voice=%s format=%s characters=%d skipped=%d class=%s mode=%s audio_s=%.3f ttfp_ms=%s"
+            " retry_s=%s status=%d ending=%s",
             self.request_id,
             self._voice,
             self._format,
             self._num_characters,
             self._num_skipped,
+            self._class,
+            self._mode,
             self._audio_s,
             "-" if self._ttfp_s is None else round(1000 * self._ttfp_s, 1),
+            "-" if self._retry_s is None else round(self._retry_s, 1),
             self._status,
             self._ending,
         )
 
 
-def _origin(failure: SynthesisFailed) -> str:
+def _origin(failure: YuliuError) -> str:
     """Which error it was and where it was raised, without its message, which might quote the text."""
     cause = failure.__cause__ or failure
     frames = traceback.extract_tb(cause.__traceback__)

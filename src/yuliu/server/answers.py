@@ -33,6 +33,11 @@ def header(scope: Scope, name: bytes) -> bytes | None:
     return None
 
 
+def headers_of(scope: Scope) -> dict[str, str]:
+    """All headers by lower-case name, the first where one stands several times."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
+
+
 def json_answer(scope: Scope, body: bytes) -> Response:
     """200 with a JSON body."""
     return Response(body, 200, {"X-Request-Id": request_id(scope)}, "application/json")

@@ -14,23 +14,29 @@ from starlette.routing import Route
 from yuliu.errors import YuliuError
 from yuliu.lexicons import LexiconStore
 from yuliu.metrics.metrics import Metrics
+from yuliu.presets import as_values
+from yuliu.presets import presets as known_presets
 from yuliu.server.answers import header, json_answer, problem_answer
 from yuliu.server.lexicons import lexicon_routes
 from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
 from yuliu.server.metering import metering_routes
 from yuliu.server.speech import Speech
+from yuliu.wire.manner import presets_body
 from yuliu.wire.openai import model_body, models_body, voices_body
 from yuliu.wire.problems import UNEXPECTED, Problem, host_unknown, method_unknown, path_unknown, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from yuliu.presets import Preset
     from yuliu.speaker import Speaker
+
+_PRESETS = known_presets()  # read with the module: an application may be made in a running loop
 
 
 def create_app(
@@ -40,6 +46,7 @@ def create_app(
     hosts: Collection[str] | None = (),
     lexicons: LexiconStore | None = None,
     metrics: Metrics | None = None,
+    presets: Mapping[str, Preset] | None = None,
 ) -> Starlette:
     """The ASGI application.
 
@@ -50,13 +57,16 @@ def create_app(
         hosts: Names that a request's Host header may give beside loopback ones; None allows all.
         lexicons: Those that can be read and changed; None takes those of this machine.
         metrics: What is measured, which the paths tell; None makes one of its own.
+        presets: Those that requests may name; None takes those that come with Yuliu.
     """
     limits = limits or Limits()
+    presets = _PRESETS if presets is None else presets
     loading = Loading(load)
-    answers = _Answers(loading)
+    answers = _Answers(loading, presets)
     routes = [
-        Route("/v1/audio/speech", Speech(loading, limits), methods=["POST"]),
+        Route("/v1/audio/speech", Speech(loading, limits, presets), methods=["POST"]),
         Route("/v1/audio/voices", answers.voices),
+        Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),
         Route("/v1/models/{name}", answers.model),
         *lexicon_routes(lexicons or LexiconStore()),
@@ -107,8 +117,9 @@ class HostCheck:
 class _Answers:
     """The paths that are answered at once."""
 
-    def __init__(self, loading: Loading) -> None:
+    def __init__(self, loading: Loading, presets: Mapping[str, Preset]) -> None:
         self._loading = loading
+        self._presets = presets
 
     async def health(self, request: Request) -> Response:
         """200 as long as the process answers."""
@@ -118,6 +129,10 @@ class _Answers:
         """200 once the voices are warm."""
         self._loading.voices()
         return json_answer(request.scope, b'{"status":"ready"}')
+
+    async def presets(self, request: Request) -> Response:
+        """The presets that requests may name."""
+        return json_answer(request.scope, presets_body([as_values(each) for each in self._presets.values()]))
 
     async def models(self, request: Request) -> Response:
         """OpenAI's list of models."""

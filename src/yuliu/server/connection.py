@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 BODY_OVERHEAD = 8
 """A body of chunks of one byte each takes six times its size; what is sent beyond that is not read to its end."""
 
+CUT_OFF = "yuliu.cut_off"
+"""An extension of ASGI: the function ``cut_off`` of it ends the connection after what was sent, amid the body."""
+
 
 class BoundedConnection(HttpToolsProtocol):
     """One connection.
@@ -87,6 +90,7 @@ class BoundedConnection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A request begins: its head is counted, its time runs."""
         super().on_message_begin()
+        self.scope["extensions"] = {CUT_OFF: {"cut_off": self.transport.close}}
         self._in_head = True
         self._num_bytes = self._num_head_bytes = 0
         self._await_request()

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import logging
+from dataclasses import dataclass, field, replace
 
 from yuliu.wire.openai import SpeechLimits
+
+_log = logging.getLogger(__name__)
+
+OTHER_DESCRIPTORS = 64
+"""Descriptors for what is no connection: libraries, models, the log, files that are read for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,9 +19,12 @@ class Limits:
 
     speech: SpeechLimits = field(default_factory=SpeechLimits)
     """What one speech request may hold."""
-    max_streams: int = 64
-    """Streams spoken at a time; further ones get 429."""
-    max_connections: int = 512
+    max_streams: int = 1024
+    """Speech requests that are spoken or wait to be at a time; further ones get 429. What the machine can carry is
+    measured, and usually refuses first."""
+    max_body_bytes_held: int = 67_108_864
+    """Bytes of the bodies of all speech requests that are received or spoken; further ones get 429."""
+    max_connections: int = 2048
     """Open connections, idle ones counted; further ones get 503 and are closed."""
     max_head_bytes: int = 32_768
     """Request line and headers of one request."""
@@ -27,3 +36,40 @@ class Limits:
     """How long a reader may take nothing before its connection is cut."""
     shutdown_s: int = 30
     """How long streams may go on after SIGTERM."""
+
+
+def within_descriptors(limits: Limits) -> Limits:
+    """The limits with no more connections than the process may have descriptors.
+
+    Raises the process's own bound as far as it may. Without this, connections would be refused by the kernel, without
+    an answer, and files could not be opened.
+    """
+    available = _raised_bound(limits.max_connections + OTHER_DESCRIPTORS)
+    if available is None or available >= limits.max_connections + OTHER_DESCRIPTORS:
+        return limits
+    num_connections = max(1, available - OTHER_DESCRIPTORS)
+    _log.warning(
+        "few_descriptors limit=%d connections=%d wanted=%d advice=%s",
+        available,
+        num_connections,
+        limits.max_connections,
+        "raise 'ulimit -n' or LimitNOFILE",
+    )
+    return replace(limits, max_connections=num_connections)
+
+
+def _raised_bound(wanted: int) -> int | None:
+    """How many descriptors there may be, raised up to ``wanted`` if the system lets us; None where it has no bound."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return None if soft == resource.RLIM_INFINITY else soft
+    raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+    except (OSError, ValueError):  # macOS has a bound beside the one it tells
+        return soft
+    return raised

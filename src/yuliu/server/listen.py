@@ -16,7 +16,7 @@ from yuliu.metrics.report import Levels
 from yuliu.metrics.trace import open_tracer
 from yuliu.server.app import create_app
 from yuliu.server.connection import BoundedConnection
-from yuliu.server.limits import Limits
+from yuliu.server.limits import Limits, within_descriptors
 from yuliu.server.log import configure_log
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
             raise
 
     configure_log(log_format)  # before uvicorn turns off its access log, or it would turn it on again
+    limits = within_descriptors(limits)
     metrics = Metrics(tracer=open_tracer())
     app = create_app(load_or_stop, limits=limits, hosts=None if expose and not hosts else hosts, metrics=metrics)
     server = make_server(app, limits)

@@ -7,35 +7,40 @@ wrong later cuts the body off without its last chunk, so that no client takes a 
 from __future__ import annotations
 
 import asyncio
-import math
-from contextlib import contextmanager, suppress
+import functools
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.errors import Closed, NothingToSpeak, Overloaded, SynthesisFailed, YuliuError
+from yuliu.errors import Closed, NothingToSpeak, YuliuError
 from yuliu.server.account import Account
-from yuliu.server.answers import header, problem_answer, request_id
-from yuliu.session import StreamOptions
-from yuliu.types import Finished, SpeakOptions
+from yuliu.server.answers import header, headers_of, problem_answer, request_id
+from yuliu.server.connection import CUT_OFF
+from yuliu.server.options import stream_options
+from yuliu.server.rooms import Rooms
+from yuliu.types import Finished
 from yuliu.wire.openai import MEDIA_TYPES, choose_voice, parse_speech, sound_head
 from yuliu.wire.problems import Problem, body_too_large, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from starlette.types import Receive, Scope, Send
 
+    from yuliu.presets import Preset
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
+    from yuliu.server.rooms import BodyRoom
     from yuliu.session import Stream
     from yuliu.types import Chunk
-    from yuliu.wire.openai import SpeechRequest
-
+    from yuliu.wire.openai import ResponseFormat, SpeechRequest
 
 PIECE_NUM_CHARS = 512
 """So much text is read at a time: about 5 ms of work, in which no other connection is served."""
+THREAD_BYTES = 32_768
+"""Longer bodies are parsed on a thread: hostile ones take a tenth of a second."""
 
 
 class Speech:
@@ -44,72 +49,73 @@ class Speech:
     Args:
         loading: Where the speaker comes from.
         limits: What is taken at once.
+        presets: Those that requests may name.
     """
 
-    def __init__(self, loading: Loading, limits: Limits) -> None:
+    def __init__(self, loading: Loading, limits: Limits, presets: Mapping[str, Preset]) -> None:
         self._loading = loading
         self._limits = limits
-        self._num_streams = 0
+        self._presets = presets
+        self._rooms = Rooms(limits.max_streams, limits.max_body_bytes_held)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         account = Account(request_id(scope))
+        body = SpeechBody(send, account)
         try:
-            problem = await self._answer(scope, receive, send, account)
+            problem = await self._answer(scope, receive, body)
             if problem is not None:
                 account.refused(problem)
+            if problem is not None and not body.started:
                 await problem_answer(scope, problem)(scope, receive, send)
         finally:
             account.close()
+        if body.started and not body.ended:
+            await _cut_off(scope, receive)
 
-    async def _answer(self, scope: Scope, receive: Receive, send: Send, account: Account) -> Problem | None:
-        """Speak, or say why nothing was sent."""
+    async def _answer(self, scope: Scope, receive: Receive, body: SpeechBody) -> Problem | None:
+        """Speak, or say what is wrong."""
+        account = body.account
         try:
             speaker = self._loading.speaker
-            body = await read_body(scope, receive, self._limits.speech.max_body_bytes)
-            if isinstance(body, Problem):
-                return body
-            request = parse_speech(body, content_type(scope), self._limits.speech)
-            voice = choose_voice(request, speaker.voices, speaker.default)
-            account.accepted(request, voice)
-            options = StreamOptions(
-                speak=SpeakOptions(speed=request.speed),
-                lexicon=request.lexicon,
-                lexicon_entries=request.lexicon_entries,
-                stall_s=math.inf,  # all of the text is there: no sentence is cut because its turn comes late
-            )
-            with self._slot():
-                words = await asyncio.to_thread(speaker.words, options)
-                async with speaker.stream(voice=voice, options=options, words=words) as stream:
-                    return await _speak(stream, request, receive, SpeechBody(send, account, request))
+            with self._rooms.body() as room:
+                request = await self._read(scope, receive, room)
+                if isinstance(request, Problem):
+                    return request
+                voice = choose_voice(request, speaker.voices, speaker.default)
+                options = stream_options(request, self._presets)
+                account.accepted(request, voice, options.terms.stream_class)
+                with self._rooms.stream():
+                    words = await asyncio.to_thread(speaker.words, options)
+                    stream = speaker.stream(voice=voice, options=options, words=words)
+                    return await _speak(stream, request, receive, body)
         except ClientDisconnect:
             account.client_gone()
             return None
         except YuliuError as error:
             return problem_of(error)
 
-    @contextmanager
-    def _slot(self) -> Iterator[None]:
-        """One of the streams that may be spoken at a time."""
-        if self._num_streams >= self._limits.max_streams:
-            message = f"{self._num_streams} streams are being spoken, which is the limit; try again"
-            raise Overloaded(message, retry_after_s=1.0)
-        self._num_streams += 1
-        try:
-            yield
-        finally:
-            self._num_streams -= 1
+    async def _read(self, scope: Scope, receive: Receive, room: BodyRoom) -> SpeechRequest | Problem:
+        """The request; its body is not kept."""
+        limits = self._limits.speech
+        body = await read_body(scope, receive, limits.max_body_bytes, take=room.take)
+        if isinstance(body, Problem):
+            return body
+        headers = headers_of(scope)
+        parse = functools.partial(parse_speech, body, headers.get("content-type"), limits, headers=headers)
+        return parse() if len(body) <= THREAD_BYTES else await asyncio.to_thread(parse)
 
 
 class SpeechBody:
     """The chunked body on its way: its head goes out with the first sound."""
 
-    def __init__(self, send: Send, account: Account, request: SpeechRequest) -> None:
+    def __init__(self, send: Send, account: Account) -> None:
         self.account = account
-        self.started = False
-        """Whether anything was sent."""
+        self.response_format: ResponseFormat = "wav"
+        """Not to be changed any more once it is started."""
+        self.started = self.ended = False
+        """Whether anything was sent, and whether the last chunk was."""
         self._send = send
-        self._format = request.response_format
 
     async def write(self, chunk: Chunk) -> None:
         """Send a chunk; waits while the client's connection takes no more."""
@@ -120,16 +126,17 @@ class SpeechBody:
             await self._send(
                 {"type": "http.response.start", "status": 200, "headers": self._headers(chunk.sample_rate)}
             )
-            sound = sound_head(self._format, chunk.sample_rate) + sound
+            sound = sound_head(self.response_format, chunk.sample_rate) + sound
         await self._send({"type": "http.response.body", "body": sound, "more_body": True})
 
     async def end(self) -> None:
         """Send the last, empty chunk, which says that the sound is whole."""
+        self.ended = True
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def _headers(self, sample_rate: int) -> list[tuple[bytes, bytes]]:
         return [
-            (b"content-type", MEDIA_TYPES[self._format].encode("ascii")),
+            (b"content-type", MEDIA_TYPES[self.response_format].encode("ascii")),
             (b"cache-control", b"no-store"),
             (b"x-sample-rate", str(sample_rate).encode("ascii")),
             (b"x-channels", b"1"),
@@ -141,17 +148,14 @@ class SpeechBody:
 
 async def _speak(stream: Stream, request: SpeechRequest, receive: Receive, body: SpeechBody) -> Problem | None:
     """Speak the text to its end, to a failure, or until the client is gone."""
-    async with asyncio.TaskGroup() as tasks:
-        beside = [
-            tasks.create_task(_push(stream, request.input)),
-            tasks.create_task(_cancel_when_gone(receive, stream)),
-        ]
+    body.response_format = request.response_format
+    async with _cancelled_when_gone(receive, stream), stream, asyncio.TaskGroup() as tasks:
+        pushing = tasks.create_task(_push(stream, request.input))
         failure = await _write_all(stream, body)
-        for task in beside:
-            task.cancel()
+        pushing.cancel()
     body.account.ended(stream.ending, failure)
     if failure is not None:
-        return None if body.started else problem_of(failure)  # a body without its end is cut off by the HTTP server
+        return problem_of(failure)
     if isinstance(stream.ending, Finished):
         if not body.started:
             raise NothingToSpeak("the input holds nothing that the voice can say", param="input")
@@ -168,24 +172,60 @@ async def _push(stream: Stream, text: str) -> None:
         await stream.end()
 
 
+@asynccontextmanager
+async def _cancelled_when_gone(receive: Receive, stream: Stream) -> AsyncIterator[None]:
+    """Watch the client from before its stream is admitted on: one that leaves while it waits frees its place.
+
+    Raises:
+        ClientDisconnect: It left before the stream was admitted.
+    """
+    watching = asyncio.create_task(_cancel_when_gone(receive, stream))
+    try:
+        yield
+    except Closed:
+        if not watching.done():
+            raise
+        raise ClientDisconnect from None
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+
+
 async def _cancel_when_gone(receive: Receive, stream: Stream) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
     stream.cancel()
 
 
-async def _write_all(stream: Stream, body: SpeechBody) -> SynthesisFailed | None:
+async def _write_all(stream: Stream, body: SpeechBody) -> YuliuError | None:
     try:
         async for chunk in stream:
             if len(chunk.samples):
                 await body.write(chunk)
-    except SynthesisFailed as failure:
+    except YuliuError as failure:
         return failure
     return None
 
 
-async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes | Problem:
+async def _cut_off(scope: Scope, receive: Receive) -> None:
+    """Let the client see that the sound is not whole: the last chunk is missing. Waits until the client is gone."""
+    extension = scope.get("extensions", {}).get(CUT_OFF)
+    if extension is not None:  # another server does it by itself, and complains of an answer that is left so
+        extension["cut_off"]()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+
+async def read_body(
+    scope: Scope, receive: Receive, max_bytes: int, *, take: Callable[[int], None] = lambda _: None
+) -> bytes | Problem:
     """The whole body; a problem if it is too large, before more of it than allowed is held.
+
+    Args:
+        scope: The request's.
+        receive: Gives its pieces.
+        max_bytes: What is read at most.
+        take: Told of the bytes of each piece; may raise.
 
     Raises:
         ClientDisconnect: The client is gone.
@@ -198,7 +238,9 @@ async def read_body(scope: Scope, receive: Receive, max_bytes: int) -> bytes | P
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
-        body += message.get("body", b"")
+        piece = message.get("body", b"")
+        take(len(piece))
+        body += piece
         if len(body) > max_bytes:
             return body_too_large(max_bytes)
         if not message.get("more_body", False):

@@ -6,6 +6,7 @@ preset is known to :mod:`yuliu.presets` alone.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 PRESET_FIELDS = ("class", "chunking", "max_lead_s")
 """Fields that replace those of the preset of the same name."""
@@ -59,6 +60,11 @@ def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Ma
         lead_in_s=_number("lead_in_ms", fields.get("lead_in_ms"), 0, MAX_LEAD_IN_MS, default=0.0) / 1000,
         seed=_seed(fields.get("seed")),
     )
+
+
+def presets_body(presets: Sequence[Mapping[str, object]]) -> bytes:
+    """The list of presets, from plain values of each."""
+    return json.dumps({"presets": list(presets)}, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
 def _preset(value: object) -> str | None:
