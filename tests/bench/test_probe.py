@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from serving import running_server
 
-from yuliu.bench.probe import Arrival, Take, take
+from yuliu.bench.playback import Arrival
+from yuliu.bench.probe import Take, take
 
 RATE = 24_000
 

@@ -6,7 +6,8 @@ from typing import Any
 
 from yuliu.bench.floor import Alone
 from yuliu.bench.measure import figures_of
-from yuliu.bench.probe import Arrival, Take
+from yuliu.bench.playback import Arrival
+from yuliu.bench.probe import Take
 from yuliu.bench.report import COLUMNS, cell, page, spread, summarise
 
 TAKE = Take(24_000, b"\x00\x40" * 24_000, (Arrival(0.02, 12_000), Arrival(0.05, 36_000)), 0.05)

@@ -11,19 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from yuliu.audio.wav import HEADER_NUM_BYTES
+from yuliu.bench.playback import Arrival, play
 
 AUDIBLE = 10 ** (-46 / 20)
 """First sample above this is the first sound: -46 dBFS."""
 TIMEOUT_S = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """Some bytes of sound and when they came."""
-
-    at_s: float
-    """Seconds since the request was sent."""
-    num_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +47,7 @@ class Take:
     @property
     def underrun_s(self) -> float:
         """How long such a player would have stood still."""
-        played_until = self.arrivals[0].at_s
-        still = 0.0
-        for arrival in self.arrivals:
-            still += max(0.0, arrival.at_s - played_until)
-            played_until = max(played_until, arrival.at_s) + arrival.num_bytes / 2 / self.sample_rate
-        return still
+        return play(self.arrivals, 2 * self.sample_rate).underrun_s
 
 
 def take(port: int, text: str, voice: str) -> Take:

@@ -8,9 +8,12 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
-from typing import Self
+from typing import IO, TYPE_CHECKING, Self
 
 import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 READY_WITHIN_S = 60.0
 
@@ -23,9 +26,20 @@ def free_port() -> int:
 
 
 class ServerProcess:
-    """``yuliu serve`` on a free loopback port, for as long as the block lasts."""
+    """A server on a free loopback port, for as long as the block lasts.
 
-    def __init__(self) -> None:
+    Args:
+        arguments: Given to the program beside ``--port``.
+        program: What ``python`` runs; it must answer ``GET /ready`` once it is ready.
+        log: Where its standard error goes; None throws it away.
+    """
+
+    def __init__(
+        self, *arguments: str, program: Sequence[str] = ("-m", "yuliu", "serve"), log: IO[bytes] | int | None = None
+    ) -> None:
+        self._arguments = arguments
+        self._program = program
+        self._log = subprocess.DEVNULL if log is None else log
         self.port: int = free_port()
         """Where it listens."""
         self.ready_s: float = 0.0
@@ -36,8 +50,8 @@ class ServerProcess:
     def __enter__(self) -> Self:
         """Start it and wait until it is ready."""
         began = time.perf_counter()
-        command = [sys.executable, "-m", "yuliu", "serve", "--port", str(self.port)]
-        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = [sys.executable, *self._program, "--port", str(self.port), *self._arguments]
+        self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._log)
         self._watched = psutil.Process(self._process.pid)
         while not self._is_ready():
             if self._process.poll() is not None or time.perf_counter() - began > READY_WITHIN_S:
