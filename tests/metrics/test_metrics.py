@@ -186,7 +186,7 @@ def test_openmetrics_is_given_to_who_asks_for_it() -> None:
 
 
 def test_no_times_of_creation() -> None:
-    """They would be a third of all lines."""
+    """They would be a fifth of all lines."""
     metrics = Metrics()
     metrics.stream_ended(report())
     assert b"_created" not in metrics.exposition()[0]

@@ -20,7 +20,7 @@ def exposition(registry: CollectorRegistry, accept: str = "") -> tuple[bytes, st
 
 
 class _WithoutCreated:
-    """A registry without the times at which series were created: a third of all lines, which nobody asks for.
+    """A registry without the times at which series were created: a fifth of all lines, which nobody asks for.
 
     The client library can leave them out only for the whole process, which may have metrics that are not ours.
     """
