@@ -198,3 +198,18 @@ def test_entries_that_could_not_work_are_refused(fields: dict[str, Any], param: 
     with pytest.raises(InvalidRequest) as refused:
         Entry(**{"text": "a", "reading": "b"} | fields)
     assert refused.value.param == param
+
+
+def test_digests_tell_apart_what_changes_spoken_forms() -> None:
+    """Equal entries have equal digests, whatever the lexicon's name; entries of the text as written have none."""
+    spoken = Entry("west", "vest", stage="after")
+    words = [
+        Words((Lexicon.of(name, entries),))
+        for name, entries in [
+            ("a", [spoken]),
+            ("b", [spoken, Entry("x", "y")]),
+            ("c", [Entry("east", "eat", stage="after")]),
+        ]
+    ]
+    assert words[0].digests == words[1].digests != words[2].digests
+    assert Words((Lexicon.of("d", [Entry("x", "y")]),)).digests == ()

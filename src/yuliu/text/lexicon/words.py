@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from yuliu.text.lexicon.entry import folded, is_word_character, unwidened
@@ -50,7 +51,7 @@ class Lexicon:
 
     def index(self) -> None:
         """Make the tables now: about 3 ms per thousand entries."""
-        _ = self.before, self.after
+        _ = self.before, self.after, self.digest
 
     @cached_property
     def before(self) -> Table:
@@ -61,6 +62,12 @@ class Lexicon:
     def after(self) -> Table:
         """What is looked up in the spoken form."""
         return Table.of(self.entries, "after")
+
+    @cached_property
+    def digest(self) -> str:
+        """The same for lexicons that change spoken forms in the same way; empty if it changes none."""
+        entries = [entry for entry in self.entries if entry.stage == "after"]
+        return sha256(repr(entries).encode("utf-8", "surrogatepass")).hexdigest() if entries else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +174,11 @@ class Words:
 
     lexicons: tuple[Lexicon, ...] = ()
     """The strongest last."""
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The same for words that change spoken forms in the same way."""
+        return tuple(each.digest for each in self.lexicons if each.digest)
 
     def hits(self, text: str, *, lang: Lang | None = None) -> list[Hit]:
         """Entries that hold in a text as written, in order and without overlap.
