@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -180,6 +179,6 @@ async def test_names_can_be_allowed() -> None:
 
 
 async def get_health(host: str, **options: Any) -> httpx.Response:
-    app = await asyncio.to_thread(create_app, lambda: tone_speaker(ToneEngine()), **options)
+    app = create_app(lambda: tone_speaker(ToneEngine()), **options)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         return await client.get("/health", headers={"Host": host})

@@ -54,7 +54,7 @@ async def client(tmp_path: Path, listener: Listener) -> AsyncIterator[httpx.Asyn
             {"tone": lambda: listener}, {"tone": lanes}, default="tone", lexicons=LexiconStore(tmp_path), num_lanes=1
         )
 
-    app = await asyncio.to_thread(create_app, load, lexicons=LexiconStore(tmp_path))
+    app = create_app(load, lexicons=LexiconStore(tmp_path))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=PATIENCE_S) as client:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -62,9 +63,13 @@ class Running:
     speaker: Speaker
     engine: ToneEngine
     gate: Gate
-    port: int
+    server: Started
     client: httpx.Client
     sockets: list[socket.socket] = field(default_factory=list)
+
+    @property
+    def port(self) -> int:
+        return self.server.port
 
     @property
     def url(self) -> str:
@@ -143,17 +148,22 @@ def tone_speaker(engine: ToneEngine) -> Speaker:
 
 @contextlib.contextmanager
 def running_server(
-    limits: Limits | None = None, *, engine: ToneEngine | None = None, socket_stall_s: float = 60.0, **script: Any
+    limits: Limits | None = None,
+    *,
+    engine: ToneEngine | None = None,
+    socket_stall_s: float = 60.0,
+    app: dict[str, Any] | None = None,
+    **script: Any,
 ) -> Iterator[Running]:
     """A server with a scripted engine, or one of the test's own."""
     gate = Gate()
     engine = engine or ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
     speaker = tone_speaker(engine)
     with (
-        serving(lambda: speaker, limits, socket_stall_s=socket_stall_s) as port,
-        httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
+        started(lambda: speaker, limits, socket_stall_s=socket_stall_s, **app or {}) as server,
+        httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_S) as client,
     ):
-        running = Running(speaker, engine, gate, port, client)
+        running = Running(speaker, engine, gate, server, client)
         running.wait_until(lambda: client.get("/ready").status_code == 200)
         try:
             yield running
@@ -165,17 +175,48 @@ def running_server(
 
 @contextlib.contextmanager
 def serving(
-    load: Callable[[], Speaker], limits: Limits | None = None, *, socket_stall_s: float = 60.0
+    load: Callable[[], Speaker], limits: Limits | None = None, *, socket_stall_s: float = 60.0, **app: Any
 ) -> Iterator[int]:
     """A server on a free port, stopped at the end; gives the port."""
+    with started(load, limits, socket_stall_s=socket_stall_s, **app) as server:
+        yield server.port
+
+
+@dataclass
+class Started:
+    """A server whose event loop a test may look at."""
+
+    port: int
+    loops: list[asyncio.AbstractEventLoop]
+
+    @property
+    def num_tasks(self) -> int:
+        """Tasks of the server's event loop that are not done, the server's own two or three counted."""
+        return len(asyncio.all_tasks(self.loops[0]))
+
+
+@contextlib.contextmanager
+def started(
+    load: Callable[[], Speaker], limits: Limits | None = None, *, socket_stall_s: float = 60.0, **app: Any
+) -> Iterator[Started]:
+    """A server on a free port, stopped at the end."""
     limits = limits or Limits()
     listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=socket_stall_s)
-    port: int = listener.getsockname()[1]
-    server = make_server(create_app(load, limits=limits), limits)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, name="server")
+    server = make_server(create_app(load, limits=limits, **app), limits)
+    running = Started(listener.getsockname()[1], [])
+
+    async def serve() -> None:
+        running.loops.append(asyncio.get_running_loop())
+        await server.serve(sockets=[listener])
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+            runner.run(serve())
+
+    thread = threading.Thread(target=run, name="server")
     thread.start()
     try:
-        yield port
+        yield running
     finally:
         server.should_exit = True
         thread.join(PATIENCE_S)
