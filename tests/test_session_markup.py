@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from yuliu.audio.join import PAUSE_S
 from yuliu.engines.tone import ToneEngine
-from yuliu.session import NO_PITCH, NO_VOICE, StreamOptions
+from yuliu.session import StreamOptions
+from yuliu.session.intake import NO_PITCH, NO_VOICE
 from yuliu.speaker import Speaker
 from yuliu.text.reader import ReaderOptions
 from yuliu.types import Boundary, Cancelled, Chunk, Coverage, Finished, Span, SpeakOptions

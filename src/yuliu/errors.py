@@ -9,6 +9,7 @@
     ├── VoiceNotReady       the installation's: the voice's files are missing or damaged; says what to run
     ├── PullFailed          the index's, the network's or the disk's: a voice could not be fetched
     ├── Overloaded          the machine's: more was asked than it can carry; says when to try again
+    ├── TimedOut            the caller's: text did not come, sound was not taken, or all took too long
     ├── SynthesisFailed     ours: an engine raised, hung or broke its contract
     └── Closed              the caller's: an object was used after it had been closed
 
@@ -98,6 +99,12 @@ class Overloaded(YuliuError):
         super().__init__(message)
         self.retry_after_s: float = retry_after_s
         """Seconds after which trying again is likely to succeed."""
+
+
+class TimedOut(YuliuError):
+    """A stream met one of its ``StreamLimits``: its writer, its reader or all of it took too long."""
+
+    code = "timeout"
 
 
 class SynthesisFailed(YuliuError):

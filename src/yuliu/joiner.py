@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from yuliu.audio.gain import amplify
 from yuliu.audio.join import fade_edges, padding
-from yuliu.types import MAX_PAUSE_S, Chunk
+from yuliu.types import MAX_PAUSE_S, Chunk, Span
 
 if TYPE_CHECKING:
     from yuliu.engines.api import Utterance
-    from yuliu.types import Mark, Samples, Segment, Span, Timing
+    from yuliu.types import Mark, Samples, Segment, Timing
 
 
 @dataclass(slots=True)
@@ -30,6 +30,10 @@ class Part:
     """Between it and the next part."""
     utterance: Utterance | None = None
     """As planned, then as far as it is rendered."""
+    begun: bool = False
+    """Whether some of it was joined."""
+    ready_at_s: float = 0.0
+    """When its text was there, seconds on the clock of whoever keeps it; the sound does not depend on it."""
 
     def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
         """A pause and marks that stand between this part and the next."""
@@ -61,6 +65,11 @@ class Joiner:
         self._asked_s = _together(self._asked_s, asked_s)
         self._marks += marks
 
+    def lead_in(self, length_s: float) -> Chunk:
+        """Silence before all sound; only to be asked for first."""
+        silence = padding(length_s, 0.0, 0.0, self._sample_rate)
+        return replace(self._chunk(silence, Span(0, 0)), lead_in=True)
+
     def join(self, part: Part, samples: Samples, after: Utterance) -> tuple[list[Chunk], Chunk]:
         """What a step made of a part.
 
@@ -72,7 +81,8 @@ class Joiner:
         Returns:
             The pauses before it, and the sound. On an utterance's first chunk are its timings and marks.
         """
-        first = part.utterance is None or part.utterance.next_frame == 0
+        first = not part.begun
+        part.begun = True
         pauses = self._pauses_before(part, after) if first else []
         faded = fade_edges(samples, self._sample_rate, first=first, last=after.done)
         chunk = self._chunk(amplify(faded, part.segment.style.volume_db), part.segment.source)

@@ -24,7 +24,7 @@ from yuliu.engines.catalogue import DERIVATIONS, engine_factory
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, UnknownVoice, VoiceNotReady
 from yuliu.lexicons import LexiconStore, request_words
 from yuliu.scheduler.worker import Scheduler
-from yuliu.session import Route, Stream, StreamOptions
+from yuliu.session import Caller, Route, Stream, StreamOptions, Surroundings
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
     from yuliu.engines.api import Engine
+    from yuliu.session import StreamMetrics
     from yuliu.text.lexicon import Words
     from yuliu.types import Lang, Samples, Timing
     from yuliu.voices import VoiceInfo
@@ -134,6 +135,7 @@ class Speaker:
         default: The voice that is used where none is named.
         lexicons: Where the lexicons are that streams may name, and the one that holds for all; None has none.
         num_lanes: Threads that speak; None takes one a core, four at most.
+        metrics: Is told what streams come to.
     """
 
     def __init__(
@@ -144,6 +146,7 @@ class Speaker:
         default: str,
         lexicons: LexiconStore | None = None,
         num_lanes: int | None = None,
+        metrics: StreamMetrics | None = None,
     ) -> None:
         self._scheduler = Scheduler(engines, num_lanes=num_lanes)
         rates = {found.format.sample_rate for found in self._scheduler.capabilities.values()}
@@ -154,8 +157,9 @@ class Speaker:
         """Hz, of all voices."""
         self.default: str = default
         """The voice that is used where none is named."""
-        self._routes = {name: Route(dict(parts), self.sample_rate) for name, parts in voices.items()}
+        self._routes = {name: Route(dict(parts), self.sample_rate, name) for name, parts in voices.items()}
         self._lexicons = lexicons
+        self._metrics = metrics
 
     def __enter__(self) -> Self:
         """The speaker itself."""
@@ -180,7 +184,12 @@ class Speaker:
         return tuple(self._route(voice).engines)
 
     def stream(
-        self, *, voice: str | None = None, options: StreamOptions | None = None, words: Words | None = None
+        self,
+        *,
+        voice: str | None = None,
+        options: StreamOptions | None = None,
+        words: Words | None = None,
+        caller: Caller | None = None,
     ) -> Stream:
         """A stream, to be used in an ``async with`` block of a running asyncio loop.
 
@@ -189,13 +198,16 @@ class Speaker:
             options: How.
             words: What :meth:`words` made of the same options, called on a thread; else it is called here, and reads
                 lexicons that have changed.
+            caller: Who asked for it, for the metrics.
 
         Raises:
             UnknownVoice: No such voice is loaded.
             UnknownLexicon: ``options`` names a lexicon that is not there.
         """
         route, options = self._route(voice or self.default), options or StreamOptions()
-        return Stream(self._scheduler, route, options, self._routes, self.words(options) if words is None else words)
+        words = self.words(options) if words is None else words
+        around = Surroundings(self._routes, words, caller or Caller(), self._metrics)
+        return Stream(self._scheduler, route, options, around)
 
     def words(self, options: StreamOptions) -> Words:
         """What a stream with these options looks its words up in. Reads lexicons that have changed: it may block.
@@ -217,6 +229,8 @@ class Speaker:
             UnknownVoice: No such voice is loaded.
             UnknownLexicon: ``options`` names a lexicon that is not there.
             NothingToSpeak: The text holds nothing that the voice can say.
+            Overloaded: The machine cannot carry it now.
+            TimedOut: One of the limits in ``options`` was met.
             SynthesisFailed: An engine failed.
         """
         options = options or StreamOptions()
@@ -236,7 +250,7 @@ class Speaker:
             await stream.push(text)
             await stream.end()
             chunks = [chunk async for chunk in stream]
-        if not isinstance(stream.ending, Finished) or not chunks:
+        if not isinstance(stream.ending, Finished) or all(chunk.lead_in for chunk in chunks):
             raise NothingToSpeak("the text holds nothing that the voice can say", param="text")
         samples = np.concatenate([chunk.samples for chunk in chunks])
         timings = tuple(timing for chunk in chunks for timing in chunk.timings)

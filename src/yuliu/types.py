@@ -185,6 +185,8 @@ class Chunk:
     marks: tuple[Mark, ...] = ()
     """Named places in the segment, on its first chunk only. Marks after the last sound come on a chunk without samples.
     """
+    lead_in: bool = False
+    """Whether it is the silence before the first sound that ``lead_in_ms`` asks for; its ``source`` is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +207,8 @@ class Finished:
     audio_s: float
     warnings: tuple[str, ...] = ()
     """What of the markup could not be followed, each kind told once, without any of the text."""
+    degraded: bool = False
+    """Whether it was spoken in whole sentences and larger steps, since much was waiting when it was admitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +219,19 @@ class Failed:
     message: str
     coverage: Coverage = field(default_factory=Coverage)
     audio_s: float = 0.0
+    degraded: bool = False
+    """As that of :class:`Finished`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """How far the listener of a stream has come."""
+
+    heard_s: float
+    """Place in the audio of the stream, seconds; never more than was delivered."""
+    source_end: int
+    """Place in the text behind the last character or word that had begun to sound: ``text[:source_end]`` is what the
+    listener knows of. In very long streams whose positions are not reported it may be some words earlier."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +240,13 @@ class Cancelled:
 
     coverage: Coverage = field(default_factory=Coverage)
     audio_s: float = 0.0
+    """Length of what had been made, seconds."""
+    delivered_s: float = 0.0
+    """Length of what had been taken by the reader, seconds."""
+    heard: Heard | None = None
+    """How far the listener had come; None if no position was ever told."""
+    degraded: bool = False
+    """As that of :class:`Finished`."""
 
 
 Ending = Finished | Failed | Cancelled

@@ -112,7 +112,7 @@ class _Run:
         self._between: list[SkippedSpan] = []  # left out behind the last segment
         self._languages: tuple[Lang, ...] = _ALL_LANGUAGES if lang is None else (lang,)
         self._reader = Reader(options.reader, languages=self._languages)
-        self._segmenter = Segmenter(options.segmenter)
+        self._segmenter = Segmenter(options.rules())
         self._front_ends = front_ends
         self._words = words
         self._lang = lang

@@ -31,6 +31,7 @@ STATUS: Mapping[str, int] = {
     "synthesis_failed": 500,
     "closed": 503,
     "voice_not_ready": 503,
+    "timeout": 504,
 }
 """HTTP status of each ``YuliuError.code``."""
 

@@ -1,0 +1,27 @@
+"""One stream: deltas -> reader -> segmenter -> scheduler -> joined chunks. The only place where the parts are composed.
+
+``stream`` holds the class; ``options`` what it is told, ``intake`` the way of the text, ``hearing`` what the listener
+has heard, ``patience`` when somebody took too long, ``diary`` and ``timeline`` what happened when, ``report`` what is
+told of it.
+"""
+
+from yuliu.session.diary import Surroundings
+from yuliu.session.options import MAX_LEAD_IN_MS, MAX_PENDING_PARTS, Route, StreamLimits, StreamOptions, options_of
+from yuliu.session.report import Caller, StreamMetrics, report_of
+from yuliu.session.stream import Stream
+from yuliu.session.timeline import Timeline
+
+__all__ = (
+    "MAX_LEAD_IN_MS",
+    "MAX_PENDING_PARTS",
+    "Caller",
+    "Route",
+    "Stream",
+    "StreamLimits",
+    "StreamMetrics",
+    "StreamOptions",
+    "Surroundings",
+    "Timeline",
+    "options_of",
+    "report_of",
+)

@@ -1,0 +1,136 @@
+"""The way of the text: deltas -> reader -> segmenter -> words of lexicons -> parts of one language. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from yuliu.audio.join import silences
+from yuliu.engines.api import PlanOptions
+from yuliu.joiner import Part
+from yuliu.segmenter import Segmenter, split_segment
+from yuliu.session.options import MAX_SPEED, MIN_SPEED, check_speed
+from yuliu.text.reader import Reader
+from yuliu.types import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from yuliu.coverage import Ledger
+    from yuliu.segmenter import Chunking
+    from yuliu.session.options import Route, StreamOptions
+    from yuliu.text.lexicon import Words
+    from yuliu.text.reader import Event
+    from yuliu.types import Segment
+
+NO_VOICE = "a voice that is not loaded was asked for; the stream's own voice spoke instead"
+NO_PITCH = "pitch was asked for; no voice can change it"
+
+
+@dataclass(frozen=True, slots=True)
+class ToSpeak:
+    """A part for an engine."""
+
+    part: Part
+    engine: str
+    plan: PlanOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ToPass:
+    """A segment without sound."""
+
+    segment: Segment
+    skipped: tuple[Skipped, ...] = ()
+    """What of it a rule leaves out."""
+
+
+class Intake:
+    """Turns the text of one stream into parts.
+
+    Args:
+        options: How it is read and cut.
+        routes: Those of the voices that the text may switch to; under the empty name that of the stream's own.
+        words: How to say its words.
+        ledger: Is told how much text came and what of it the reader left out.
+    """
+
+    def __init__(self, options: StreamOptions, routes: Mapping[str, Route], words: Words, ledger: Ledger) -> None:
+        self._options = options
+        self._routes = routes
+        self._words = words
+        self._ledger = ledger
+        self._reader = Reader(options.reader, languages=tuple(routes[""].engines))
+        self._segmenter = Segmenter(options.rules())
+        self._throughput = False
+        self._warnings: dict[str, None] = {}
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What of the markup could not be followed."""
+        return (*self._reader.warnings, *self._warnings)
+
+    def admitted(self, *, first_weight_scale: float, throughput: bool) -> None:
+        """What was decided when the stream was let in: before any text."""
+        self._throughput = throughput
+        self._segmenter.configure(self._options.rules(first_weight_scale=first_weight_scale, throughput=throughput))
+
+    def configure(self, chunking: Chunking | None, speed: float | None) -> None:
+        """Cut and speak otherwise from now on.
+
+        Raises:
+            InvalidRequest: The speed is out of its range.
+        """
+        if speed is not None:
+            check_speed(speed)
+            self._options = replace(self._options, speak=replace(self._options.speak, speed=speed))
+        if chunking is not None:
+            self._options = replace(self._options, chunking=chunking, segmenter=None)
+            self._segmenter.configure(self._options.rules(throughput=self._throughput))
+
+    def push(self, delta: str) -> list[ToSpeak | ToPass]:
+        """Take more text; return the parts that are now certain."""
+        self._ledger.received(len(delta))
+        return self._read(self._reader.push(delta))
+
+    def flush(self) -> list[ToSpeak | ToPass]:
+        """Return what is pending, as it is."""
+        parts = self._read(self._reader.flush())
+        return [*parts, *self._split(self._segmenter.flush())]
+
+    def _read(self, events: Iterable[Event]) -> list[ToSpeak | ToPass]:
+        parts: list[ToSpeak | ToPass] = []
+        for event in events:
+            if isinstance(event, Skipped):
+                self._ledger.left_out(event)
+            parts += self._split(self._segmenter.take(event))
+        return parts
+
+    def _split(self, segments: Iterable[Segment]) -> Iterator[ToSpeak | ToPass]:
+        for segment in segments:
+            if not segment.text or (segment.text.isspace() and segment.pause_s is not None):
+                yield ToPass(segment)
+                continue
+            route = self._route_of(segment)
+            languages = tuple(route.engines)
+            for part in split_segment(self._words.apply(segment, languages), languages):
+                if part.lang is None:
+                    yield ToPass(part, (Skipped(part.source, "language_not_spoken"),))
+                else:
+                    yield self._to_speak(part, route.engines[part.lang])
+
+    def _route_of(self, segment: Segment) -> Route:
+        style = segment.style
+        if style.pitch_semitones:
+            self._warnings[NO_PITCH] = None
+        if style.voice and style.voice not in self._routes:
+            self._warnings[NO_VOICE] = None
+            return self._routes[""]
+        return self._routes[style.voice or ""]
+
+    def _to_speak(self, segment: Segment, engine: str) -> ToSpeak:
+        speed = min(max(self._options.speak.speed * segment.style.rate, MIN_SPEED), MAX_SPEED)
+        wanted = silences(segment.boundary, speed)
+        tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
+        plan = PlanOptions(replace(self._options.speak, speed=speed), lead_s=wanted.lead_s, tail_s=tail_s)
+        return ToSpeak(Part(segment, wanted.pause_s, segment.pause_s), engine, plan)
