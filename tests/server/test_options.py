@@ -1,0 +1,114 @@
+"""What a request asks for beside its text: in the stream's options, and through OpenAI's own client."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+import openai
+import pytest
+from serving import running_server
+
+from yuliu.engines.tone import ToneEngine
+from yuliu.errors import InvalidRequest
+from yuliu.presets import presets
+from yuliu.server.options import stream_options
+from yuliu.types import StreamClass
+from yuliu.wire.manner import parse_manner
+from yuliu.wire.openai import SpeechRequest
+
+if TYPE_CHECKING:
+    from yuliu.engines.api import PlanOptions, Utterance
+    from yuliu.session import StreamOptions
+    from yuliu.types import Segment
+
+
+class Listener(ToneEngine):
+    """Keeps what it was asked to plan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.planned: list[tuple[Segment, PlanOptions]] = []
+
+    def plan(self, segment: Segment, options: PlanOptions) -> Utterance:
+        self.planned.append((segment, options))
+        return super().plan(segment, options)
+
+
+def options_of(**fields: Any) -> StreamOptions:
+    return stream_options(SpeechRequest("hi", manner=parse_manner(fields, {})), presets())
+
+
+def test_nothing_asked_is_an_ordinary_stream() -> None:
+    """Standard class, as important as others, made as far ahead as it may be."""
+    terms = options_of().terms
+    assert (terms.stream_class, terms.weight, terms.max_lead_s) == (StreamClass.STANDARD, 1.0, None)
+
+
+def test_a_preset_is_followed_and_overridden() -> None:
+    """What the request says itself is stronger than its preset."""
+    preset = presets()["dialogue"]
+    terms = options_of(preset="dialogue").terms
+    assert (terms.stream_class, terms.max_lead_s) == (preset.stream_class, preset.max_lead_s)
+    terms = options_of(**{"preset": "dialogue", "class": "bulk", "max_lead_s": 9, "weight": 2}).terms
+    assert (terms.stream_class, terms.max_lead_s, terms.weight) == (StreamClass.BULK, 9.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"preset": "nothing"}, "preset"),
+        ({"class": "vip"}, "class"),
+        ({"class": 1}, "class"),
+        ({"max_lead_s": 0}, "max_lead_s"),
+        ({"max_lead_s": "3"}, "max_lead_s"),
+        ({"chunking": "words"}, "chunking.strategy"),
+        ({"chunking": 12}, "chunking"),
+        ({"chunking": {"strategy": "fixed", "max_weight": 1}}, "chunking.max_weight"),
+        ({"chunking": {"strategy": "fixed", "size": 1}}, "chunking"),
+    ],
+)
+def test_a_wrong_value_names_its_field(fields: dict[str, Any], param: str) -> None:
+    """Whoever sent it is told which one it is."""
+    with pytest.raises(InvalidRequest) as caught:
+        options_of(**fields)
+    assert caught.value.param == param
+
+
+def test_openais_client_can_ask_for_all_of_it(caplog: pytest.LogCaptureFixture) -> None:
+    """Through ``extra_body`` and ``extra_headers``, which its users have."""
+    caplog.set_level(logging.INFO)
+    listener = Listener()
+    with (
+        running_server(engine=listener) as running,
+        openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0) as client,
+    ):
+        client.audio.speech.create(
+            model="tts-1",
+            voice="alloy",
+            input="one two three four five six seven eight nine ten " * 3,
+            response_format="pcm",
+            extra_body={"seed": 7, "chunking": {"strategy": "fixed", "min_weight": 8, "max_weight": 10}},
+            extra_headers={"X-Yuliu-Class": "interactive", "X-Yuliu-Weight": "2"},
+        )
+        with pytest.raises(openai.BadRequestError, match=r"no such preset; there are .*dialogue") as caught:
+            client.audio.speech.create(
+                model="tts-1", voice="alloy", input="hi", response_format="pcm", extra_body={"preset": "no"}
+            )
+        assert caught.value.param == "preset"
+    assert {options.speak.seed for _, options in listener.planned} == {7}
+    assert len(listener.planned) > 2
+    (line,) = [record.getMessage() for record in caplog.records if " class=interactive" in record.getMessage()]
+    assert "ending=finished" in line
+
+
+def test_presets_are_listed() -> None:
+    """As they may be named and overridden, an operator's own too."""
+    own = {"ours": presets()["dialogue"]}
+    with running_server() as running:
+        listed = running.client.get("/v1/presets").json()["presets"]
+    assert [each["name"] for each in listed] == list(presets())
+    assert {"class", "chunking", "max_lead_s", "first_packet_ms"} <= set(listed[0])
+    with running_server(app={"presets": {**presets(), **own}}) as running:
+        assert running.speech(input="hi", preset="ours").status_code == 200
+        assert running.speech(input="hi", preset="theirs").status_code == 400

@@ -1,0 +1,114 @@
+"""More than can be carried: who is refused, how they are told, and what OpenAI's client makes of it."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import openai
+import openai._base_client
+import pytest
+from serving import read_answer, receive_all, running_server, speech_bytes
+
+from yuliu.server.limits import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from serving import Running
+
+
+def speak_by_openai(running: Running, max_retries: int) -> bytes:
+    with openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=max_retries) as client:
+        sound = client.audio.speech.create(model="tts-1", voice="alloy", input="hello", response_format="pcm")
+        return sound.content
+
+
+def patch_sleep(monkeypatch: pytest.MonkeyPatch, sleep: Callable[[float], None]) -> None:
+    """In OpenAI's client alone."""
+    monkeypatch.setattr(openai._base_client, "time", SimpleNamespace(**{**vars(time), "sleep": sleep}))
+
+
+def test_openais_client_raises_rate_limit_error() -> None:
+    """Its own class, with our code, and the header that says when to try again."""
+    with running_server(Limits(max_streams=1)) as running:
+        running.gate.close()
+        running.send_speech(running.connect(), input="hello")
+        running.wait_until(lambda: running.speaker.num_streams == 1)
+        with pytest.raises(openai.RateLimitError) as caught:
+            speak_by_openai(running, 0)
+        assert caught.value.code == "overloaded"
+        assert caught.value.response.headers["retry-after"] == "1"
+
+
+def test_openais_client_tries_again_when_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It waits as long as ``Retry-After`` says, and is served when there is room."""
+    with running_server(Limits(max_streams=1)) as running:
+        running.gate.close()
+        first = running.connect()
+        running.send_speech(first, input="hello")
+        running.wait_until(lambda: running.speaker.num_streams == 1)
+        waits_s: list[float] = []
+
+        def sleep(wait_s: float) -> None:
+            waits_s.append(wait_s)
+            if len(waits_s) == 2:
+                running.gate.open()
+                read_answer(first)
+                running.wait_until(lambda: running.speaker.num_streams == 0)
+
+        patch_sleep(monkeypatch, sleep)
+        assert speak_by_openai(running, 2) == running.speech(input="hello", response_format="pcm").content
+        assert waits_s == [1.0, 1.0]
+
+
+def test_openais_client_gives_up_after_its_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time it is told the same."""
+    with running_server(Limits(max_streams=1)) as running:
+        running.gate.close()
+        running.send_speech(running.connect(), input="hello")
+        running.wait_until(lambda: running.speaker.num_streams == 1)
+        waits_s: list[float] = []
+        patch_sleep(monkeypatch, waits_s.append)
+        with pytest.raises(openai.RateLimitError):
+            speak_by_openai(running, 2)
+        assert waits_s == [1.0, 1.0]
+
+
+def test_texts_together_are_bounded() -> None:
+    """What is held for requests that come and that are spoken has a bound; when one ends there is room again."""
+    text = "x" * 3_000
+    with running_server(Limits(max_body_bytes_held=4_000)) as running:
+        running.gate.close()
+        first = running.connect()
+        running.send_speech(first, input=text)
+        running.wait_until(lambda: running.speaker.num_streams == 1)
+        refused = running.speech(input=text)
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+        assert refused.json()["error"]["code"] == "overloaded"
+        running.gate.open()
+        read_answer(first)
+        assert running.speech(input=text).status_code == 200
+
+
+def test_half_received_texts_count_and_are_given_back() -> None:
+    """Also from clients that send slowly, and until they leave."""
+    with running_server(Limits(max_body_bytes_held=4_000)) as running:
+        slow = running.connect()
+        slow.sendall(speech_bytes(input="x" * 3_000)[:-1_000])
+        running.wait_until(lambda: running.speech(input="x" * 3_000).status_code == 429)
+        slow.close()
+        running.wait_until(lambda: running.speech(input="x" * 3_000).status_code == 200)
+
+
+def test_a_cut_body_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
+    """A failure amid the sound is told once in the log, by us."""
+    with running_server(fail_steps=frozenset({1, 2})) as running:
+        raw = running.connect()
+        running.send_speech(raw, input="one two three four five six seven eight nine ten. " * 8)
+        received = receive_all(raw)
+        assert received.startswith(b"HTTP/1.1 200")
+        assert not received.endswith(b"0\r\n\r\n")
+        running.wait_until(lambda: running.server.num_tasks <= 4)
+    assert [record.name for record in caplog.records if record.levelname == "ERROR"] == ["yuliu.server.account"]
