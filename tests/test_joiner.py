@@ -40,7 +40,7 @@ def spoken(joiner: Joiner, segments: list[Segment], steps: list[int]) -> list[Ch
         while not utterance_of(part).done:
             (result,) = engine.step([StepRequest(utterance_of(part), steps[number % len(steps)])])
             pauses, sound = joiner.join(part, result.samples, result.utterance)
-            chunks += [*pauses, sound]
+            chunks += [*pauses, *([sound] if sound is not None else [])]
             number += 1
     return chunks
 

@@ -5,16 +5,20 @@ Pure and incremental: what it gives depends on the utterances and their order, n
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from yuliu.audio.gain import amplify
-from yuliu.audio.join import fade_edges, padding
+from yuliu.audio.join import EDGE_S, fade_edges, padding
 from yuliu.types import MAX_PAUSE_S, Chunk, Span
 
 if TYPE_CHECKING:
     from yuliu.engines.api import Utterance
     from yuliu.types import Mark, Samples, Segment, Timing
+
+NO_SAMPLES: Samples = np.zeros(0, np.float32)
 
 
 @dataclass(slots=True)
@@ -31,7 +35,9 @@ class Part:
     utterance: Utterance | None = None
     """As planned, then as far as it is rendered."""
     begun: bool = False
-    """Whether some of it was joined."""
+    """Whether some of its sound was given."""
+    held: Samples = field(default_factory=lambda: NO_SAMPLES)
+    """Sound that may turn out to be its last, and is not given yet."""
     ready_at_s: float = 0.0
     """When its text was there, seconds on the clock of whoever keeps it; the sound does not depend on it."""
 
@@ -70,19 +76,23 @@ class Joiner:
         silence = padding(length_s, 0.0, 0.0, self._sample_rate)
         return replace(self._chunk(silence, Span(0, 0)), lead_in=True)
 
-    def join(self, part: Part, samples: Samples, after: Utterance) -> tuple[list[Chunk], Chunk]:
+    def join(self, part: Part, samples: Samples, after: Utterance) -> tuple[list[Chunk], Chunk | None]:
         """What a step made of a part.
 
         Args:
-            part: The part, with its utterance as it was before the step; it is brought up to date.
+            part: The part; it is brought up to date.
             samples: What the step gave.
             after: The utterance after the step.
 
         Returns:
-            The pauses before it, and the sound. On an utterance's first chunk are its timings and marks.
+            The pauses before it, and the sound, if there is enough of it; if the utterance is done there is always
+            a chunk, but for utterances without any sound. On an utterance's first chunk are its timings and marks.
         """
-        first = not part.begun
-        part.begun = True
+        part.utterance = after
+        samples = self._without_tail(part, samples, after)
+        if not (len(samples) or (after.done and part.begun)):
+            return [], None
+        first, part.begun = not part.begun, True
         pauses = self._pauses_before(part, after) if first else []
         faded = fade_edges(samples, self._sample_rate, first=first, last=after.done)
         chunk = self._chunk(amplify(faded, part.segment.style.volume_db), part.segment.source)
@@ -90,11 +100,24 @@ class Joiner:
             timings = tuple(_shifted(timing, chunk.start_s) for timing in after.timings)
             own = (_timed(mark, timings, chunk.start_s) for mark in part.segment.marks)
             chunk = replace(chunk, timings=timings, marks=(*self._passed(chunk.start_s), *own))
-        part.utterance = after
         if after.done:
             self._last = part
             self.pass_over(part.asked_s, part.marks_after)
         return pauses, chunk
+
+    def _without_tail(self, part: Part, samples: Samples, after: Utterance) -> Samples:
+        """What can be joined now. While it is not known how long an utterance is, any sound may be its last."""
+        if len(part.held):
+            samples = np.concatenate([part.held, samples])
+        num_edge = round(EDGE_S * self._sample_rate)
+        if after.done or after.num_frames is not None:
+            num_ready = len(samples)
+        elif part.begun:
+            num_ready = max(0, len(samples) - num_edge)
+        else:  # the first chunk holds the whole of its fade
+            num_ready = len(samples) - num_edge if len(samples) >= 2 * num_edge else 0
+        part.held = samples[num_ready:]
+        return samples[:num_ready]
 
     def end(self, at: Span) -> Chunk | None:
         """What was asked for after the last sound, a pause or marks; None if nothing was."""

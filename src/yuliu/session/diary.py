@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from yuliu.engines.api import Utterance
+    from yuliu.scheduler.worker import Rendered
     from yuliu.session.options import Route
     from yuliu.session.report import StreamMetrics
     from yuliu.types import Chunk, Ending, StreamClass
@@ -87,6 +88,14 @@ class Diary:
         now = self._clock()
         self.trace.segment(now)
         return now
+
+    def made(self, output: Rendered) -> float:
+        """A step made sound; returns the time."""
+        if len(output.samples):
+            self.trace.made(output.at_s, output.took_s)
+        if output.utterance.done:
+            self.trace.segment_made(cached=output.cached, num_retries=output.num_retries)
+        return self._clock()
 
     def taken(self, ready: Ready, *, waited: bool) -> None:
         """A chunk was taken by the reader.

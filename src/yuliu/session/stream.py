@@ -73,6 +73,7 @@ class Stream:
         self._diary = Diary(scheduler.clock, options.terms.stream_class, route.voice, around)
         self._patience = Patience(options.limits, options.stall_s, self._loop.time())
         self._alarm = Alarm(self._loop, self._rung)
+        self._untold_s = 0.0  # sound made that is in no chunk so far
         self._text_ended = self._admitted = self._entered = False
         self._error: YuliuError | None = None
         self._changed = asyncio.Event()
@@ -268,20 +269,26 @@ class Stream:
     def _drop_silent_parts(self) -> None:
         """Parts at the head that turned out to have no sound are accounted for and forgotten."""
         while self._parts and (utterance := self._parts[0].utterance) and utterance.num_frames == 0:
-            self._ledger.silent(utterance.segment.source, utterance.skipped)
-            part = self._parts.popleft()
-            self._joiner.pass_over(part.asked_s, part.segment.marks + part.marks_after)
+            self._pass_silent(self._parts.popleft())
 
     def _join(self, part: Part, output: Rendered) -> None:
         pauses, sound = self._joiner.join(part, output.samples, output.utterance)
-        now, done = self._scheduler.clock(), output.utterance.done
+        now, done = self._diary.made(output), output.utterance.done
+        self._untold_s += len(output.samples) / self.sample_rate
         self._ready += [Ready(pause, now, part.ready_at_s) for pause in pauses]
-        made_s = len(output.samples) / self.sample_rate
-        self._ready.append(Ready(sound, now, part.ready_at_s, made_s, output.utterance if done else None))
-        self._diary.trace.made(output.at_s, output.took_s)
+        if sound is not None:
+            spoken = output.utterance if done else None
+            self._ready.append(Ready(sound, now, part.ready_at_s, self._untold_s, spoken))
+            self._untold_s = 0.0
         if done:
-            self._diary.trace.segment_made(cached=output.cached, num_retries=output.num_retries)
             self._parts.popleft()
+            if sound is None:
+                self._pass_silent(part)
+
+    def _pass_silent(self, part: Part) -> None:
+        """A part turned out to have no sound."""
+        self._ledger.silent(part.segment.source, part.utterance.skipped if part.utterance else ())
+        self._joiner.pass_over(part.asked_s, part.segment.marks + part.marks_after)
 
     def _close_with_silence(self) -> None:
         """What was asked for after the last sound: a pause, marks."""
