@@ -23,7 +23,7 @@ from yuliu.engines.api import PlanOptions, StepRequest
 from yuliu.engines.catalogue import DERIVATIONS, engine_factory
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, UnknownVoice, VoiceNotReady
 from yuliu.lexicons import LexiconStore, request_words
-from yuliu.scheduler.worker import Scheduler
+from yuliu.scheduler.worker import Scheduler, Settings
 from yuliu.session import Caller, Route, Stream, StreamOptions, Surroundings
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
@@ -148,7 +148,7 @@ class Speaker:
         num_lanes: int | None = None,
         metrics: StreamMetrics | None = None,
     ) -> None:
-        self._scheduler = Scheduler(engines, num_lanes=num_lanes)
+        self._scheduler = Scheduler(engines, Settings(num_lanes=num_lanes))
         rates = {found.format.sample_rate for found in self._scheduler.capabilities.values()}
         if len(rates) != 1:
             self._scheduler.close()

@@ -15,7 +15,7 @@ import pytest
 from yuliu.engines.api import PlanOptions
 from yuliu.engines.tone import ToneEngine, ToneScript, tone
 from yuliu.errors import Closed, SynthesisFailed
-from yuliu.scheduler.worker import Admitted, Broken, Output, Planned, Rendered, Scheduler
+from yuliu.scheduler.worker import Admitted, Broken, Output, Planned, Rendered, Scheduler, Settings
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def schedulers() -> Iterator[Callable[[ToneEngine], Scheduler]]:
     made: list[Scheduler] = []
 
     def make(engine: ToneEngine) -> Scheduler:
-        made.append(Scheduler({"tone": lambda: engine}, num_lanes=1))
+        made.append(Scheduler({"tone": lambda: engine}, Settings(num_lanes=1)))
         return made[-1]
 
     yield make
@@ -142,7 +142,7 @@ def test_a_reader_that_does_not_read_stops_its_stream(schedulers: Callable[[Tone
 def test_closing_ends_the_lanes_and_the_engines() -> None:
     """After close the threads are gone, the engine is closed, and opening says so."""
     engine = ToneEngine()
-    scheduler = Scheduler({"tone": lambda: engine}, num_lanes=1)
+    scheduler = Scheduler({"tone": lambda: engine}, Settings(num_lanes=1))
     scheduler.submit(scheduler.open(Inbox()), "tone", segment("word " * 100), OPTIONS)
     scheduler.close()
     assert engine.closed

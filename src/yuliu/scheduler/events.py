@@ -22,6 +22,10 @@ class Terms:
     """Sound that may be made ahead of what its listener plays, seconds; None does not bound it."""
     max_planned: int = 2
     """Segments that may be planned at a time: the one being rendered and further ones."""
+    phrases: int | None = None
+    """Number of the group of phrases for which its sound is kept; None keeps none for good."""
+    ttfp_target_s: float | None = None
+    """Its first sound should be there so long after its first text, seconds; None takes the target of its class."""
 
 
 # Events: what happened.

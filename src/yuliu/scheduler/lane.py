@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import logging
 import queue
 import threading
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from yuliu.engines.api import StepRequest
 from yuliu.errors import SynthesisFailed
+from yuliu.scheduler.contract import check_plan, check_step
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from yuliu.engines.api import Engine, PlanOptions, Utterance
+    from yuliu.scheduler.cache import Keeping
     from yuliu.types import Samples, Segment
+
+_log = logging.getLogger("yuliu.lanes")
 
 
 @dataclass(slots=True)
@@ -29,8 +34,20 @@ class Work:
     options: PlanOptions
     utterance: Utterance | None = None
     """As planned, then as far as it is rendered."""
+    planned: Utterance | None = None
+    """As planned."""
     num_retries: int = 0
     """How often work on it has failed."""
+    failed_on: str | None = None
+    """The lane that failed last, if nothing succeeded since."""
+    has_sound: bool = False
+    """Whether any of its sound is out."""
+    still_since_s: float | None = None
+    """Since when its steps give nothing; None when they do."""
+    num_stills: int = 0
+    """How often it was given up since its steps gave nothing for too long."""
+    keeping: Keeping | None = None
+    """Its place in the cache of sound; None if there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +56,13 @@ class Task:
 
     works: tuple[Work, ...]
     num_frames: tuple[int, ...] | None = None
+    renew: bool = False
+    """Whether it is to be done by a new instance of the engine, since the one on this lane has just failed at it."""
+
+    @property
+    def kind(self) -> tuple[str, bool]:
+        """The engine, and whether it is to plan."""
+        return self.works[0].engine, self.num_frames is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,30 +87,49 @@ class Outcome:
     error: SynthesisFailed | None = None
 
 
+class Owner(Protocol):
+    """Who is told what becomes of a lane, on the lane's thread."""
+
+    def lane_up(self, lane: Lane) -> None:
+        """Its engines are there."""
+        ...
+
+    def lane_done(self, outcome: Outcome) -> None:
+        """A task is done, or failed."""
+        ...
+
+    def lane_lost(self, lane: Lane, error: BaseException) -> None:
+        """It has crashed, or its engines could not be made: its thread ends."""
+        ...
+
+
 class Lane:
     """One worker thread.
 
     Args:
         name: Its name.
         factories: Make the engines, on the lane's thread.
-        up: Called on the thread when the engines are there.
-        done: Called on the thread with the outcome of each task.
+        owner: Is told what becomes of it.
+        engines: Those that are made already.
     """
 
     def __init__(
         self,
         name: str,
         factories: Mapping[str, Callable[[], Engine]],
+        owner: Owner,
         *,
-        up: Callable[[Lane], None],
-        done: Callable[[Outcome], None],
+        engines: Mapping[str, Engine] | None = None,
     ) -> None:
         self.name = name
-        self.engines: dict[str, Engine] = {}
-        self.busy_since_s: float | None = None
-        """When the task under way was given; None when idle."""
+        self.task: Task | None = None
+        """What it is doing, as its owner keeps it."""
+        self.is_up: bool = False
+        """Whether its engines were made."""
+        self._engines: dict[str, Engine] = dict(engines or {})
         self._factories = factories
-        self._up, self._done = up, done
+        self._owner = owner
+        self._stopping = False
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=f"yuliu-{name}", daemon=True)
 
@@ -100,26 +143,52 @@ class Lane:
 
     def stop(self) -> None:
         """Let it end once it is idle, and close its engines."""
+        self._stopping = True
         self._tasks.put(None)
 
-    def join(self, timeout_s: float | None = None) -> None:
-        """Wait until it has ended."""
-        self._thread.join(timeout_s)
+    def join(self, timeout_s: float | None = None) -> bool:
+        """Wait until it has ended; whether it has."""
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout_s)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
-        self.engines = {name: make() for name, make in self._factories.items()}
-        self._up(self)
-        while (task := self._tasks.get()) is not None:
-            self._done(self._perform(task))
-        for engine in self.engines.values():
+        try:
+            self._make_engines()
+            self._owner.lane_up(self)
+            while (task := self._tasks.get()) is not None:
+                self._owner.lane_done(self._perform(task))
+                del task  # a lane that waits keeps nothing of what it did
+        except BaseException as error:  # noqa: BLE001 - whatever it is, the lane is lost, and its owner must know
+            self._owner.lane_lost(self, error)
+        finally:
+            for engine in self._engines.values():
+                self._close(engine)
+
+    def _make_engines(self) -> None:
+        for name, make in self._factories.items():
+            if self._stopping:
+                break
+            if name not in self._engines:
+                self._engines[name] = make()
+        self.is_up = True
+
+    def _close(self, engine: Engine) -> None:
+        try:
             engine.close()
+        except Exception as error:  # noqa: BLE001 - code that is not ours; nobody depends on it any more
+            _log.error("engine_not_closed lane=%s %s", self.name, place_of(error))
 
     def _perform(self, task: Task) -> Outcome:
+        if task.renew:
+            self._renew(task.works[0].engine)
         began = time.perf_counter()
         made: tuple[Made, ...] = ()
         failure: SynthesisFailed | None = None
         try:
             made = self._make(task)
+        except MemoryError:
+            raise  # what is left of the engine is not to be trusted
         except SynthesisFailed as error:
             failure = error
         except Exception as error:  # noqa: BLE001 - the one boundary to code that is not ours: nothing is hidden
@@ -127,12 +196,19 @@ class Lane:
             failure.__cause__ = error
         return Outcome(self, task, made, time.perf_counter() - began, failure)
 
+    def _renew(self, name: str) -> None:
+        """A new instance in place of one that has failed; the old one goes first, since it may be large."""
+        self._close(self._engines.pop(name))
+        self._engines[name] = self._factories[name]()
+
     def _make(self, task: Task) -> tuple[Made, ...]:
-        engine = self.engines[task.works[0].engine]
-        if task.num_frames is None:
-            (work,) = task.works
-            return (Made(work, None, engine.plan(work.segment, work.options), None),)
-        return tuple(_step(engine, task.works, task.num_frames))
+        engine = self._engines[task.works[0].engine]
+        if task.num_frames is not None:
+            return tuple(_step(engine, task.works, task.num_frames))
+        (work,) = task.works
+        utterance = engine.plan(work.segment, work.options)
+        check_plan(work.segment, utterance)
+        return (Made(work, None, utterance, None),)
 
 
 def _step(engine: Engine, works: Sequence[Work], num_frames: Sequence[int]) -> list[Made]:
@@ -141,7 +217,17 @@ def _step(engine: Engine, works: Sequence[Work], num_frames: Sequence[int]) -> l
         StepRequest(before, number) for before, number in zip(befores, num_frames, strict=True) if before is not None
     ]
     results = engine.step(requests)
+    check_step(requests, results, engine.capabilities)
     return [
         Made(work, before, result.utterance, result.samples)
         for work, before, result in zip(works, befores, results, strict=True)
     ]
+
+
+def place_of(error: BaseException) -> str:
+    """What raised where, for logs: never the error's words, since they may quote the text."""
+    frame = error.__traceback__
+    while frame is not None and frame.tb_next is not None:
+        frame = frame.tb_next
+    where = "?" if frame is None else f"{frame.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.tb_lineno}"
+    return f"error={type(error).__name__} at={where}"

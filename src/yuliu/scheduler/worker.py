@@ -1,8 +1,8 @@
 """The shell around the policy: it tells it what happened and lets lanes do what it decides.
 
 Any thread may call :class:`Scheduler`; all state is guarded by one lock that is never held while an engine works.
-Outputs of a stream are handed to its ``sink`` in order, on a lane's thread or the caller's; a sink must be quick and
-must not raise. After ``close`` of a stream returns no further output of it begins.
+Outputs of a stream are handed to its ``sink`` in order, on a lane's thread, the timer's or the caller's; a sink must be
+quick and must not raise. After ``close_stream`` returns no further output of the stream begins.
 
 A forked process inherits the object but not its threads: there it opens nothing and closes nothing.
 """
@@ -10,14 +10,16 @@ A forked process inherits the object but not its threads: there it opens nothing
 from __future__ import annotations
 
 import itertools
+import logging
 import os
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from yuliu.errors import Closed, Overloaded, SynthesisFailed
+from yuliu.scheduler.cache import SoundCache
 from yuliu.scheduler.costs import EngineFacts
 from yuliu.scheduler.events import (
     Action,
@@ -41,110 +43,115 @@ from yuliu.scheduler.events import (
     Terms,
     TextEnded,
     Ticked,
+    Tuned,
     WorkFailed,
 )
-from yuliu.scheduler.lane import Lane, Outcome, Task, Work
+from yuliu.scheduler.lane import Lane, Outcome, Task, Work, place_of
+from yuliu.scheduler.lanes import Lanes
+from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
 from yuliu.scheduler.policy import Policy
+from yuliu.scheduler.streams import Stream, Streams
 from yuliu.scheduler.tuning import Tuning
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
 
-    from yuliu.engines.api import Capabilities, Engine, PlanOptions, Utterance
+    from yuliu.engines.api import Capabilities, Engine, PlanOptions
+    from yuliu.scheduler.cache import CacheCounts
     from yuliu.scheduler.lane import Made
-    from yuliu.types import Samples, Segment
+    from yuliu.scheduler.observer import Observer
+    from yuliu.scheduler.snapshot import Snapshot
+    from yuliu.types import Segment
 
-HANG_S = 10.0
-"""A lane whose task takes longer is given up."""
+    Recorder = Callable[[float, Event, Sequence[Action]], None]
 
+__all__ = ("Admitted", "Broken", "Output", "Planned", "Rendered", "Scheduler", "Settings")
 
-@dataclass(frozen=True, slots=True)
-class Admitted:
-    """The stream is carried from now on."""
+TICK_S = 1.0
+"""The timer looks at least so often, seconds."""
+MIN_SLEEP_S = 0.001
 
-    throughput: bool
-    """Whether it is spoken in whole sentences and larger steps, since much is waiting."""
-    first_weight_scale: float = 1.0
-    """Factor on the weight of its first segment."""
-
-
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """A segment was planned; if the utterance is done it has no sound."""
-
-    utterance: Utterance
-    at_s: float = 0.0
-    """When, on the scheduler's clock."""
-    took_s: float = 0.0
-    """How long it was at work; 0 if it was at hand already."""
-    num_retries: int = 0
-    """How often work on the segment had failed by then."""
+_log = logging.getLogger("yuliu.scheduler")
 
 
 @dataclass(frozen=True, slots=True)
-class Rendered:
-    """A step of the stream's current utterance."""
+class Settings:
+    """What is settled for the life of a scheduler."""
 
-    samples: Samples
-    utterance: Utterance
-    at_s: float = 0.0
-    """When it was made, on the scheduler's clock."""
-    took_s: float = 0.0
-    """How long the step was at work; 0 if the sound was at hand already."""
-    cached: bool = False
-    """Whether the sound was at hand already."""
-    num_retries: int = 0
-    """How often work on the segment had failed by then."""
-
-
-@dataclass(frozen=True, slots=True)
-class Broken:
-    """The stream gets nothing more: it was refused, an engine failed twice, or the scheduler was closed under it."""
-
-    error: Overloaded | SynthesisFailed | Closed
-
-
-Output = Admitted | Planned | Rendered | Broken
+    num_lanes: int | None = None
+    """Threads that work; None takes one a core, four at most."""
+    tuning: Tuning = field(default_factory=Tuning)
+    """What holds at first."""
+    hang_s: float = 10.0
+    """A lane is given up when its task takes longer, or 20 times what such tasks took lately if that is more, seconds.
+    """
+    still_s: float = 10.0
+    """A segment whose steps give no sound for so long has failed, seconds."""
+    restart_s: float = 5.0
+    """When the engines of a lane cannot be made it is tried again after so long, seconds."""
+    close_s: float = 10.0
+    """Closing waits so long for the lanes, seconds."""
+    cache_bytes: int = 0
+    """Sound of segments spoken lately that is kept, to be served again; 0 keeps none."""
+    phrase_bytes: int = 64_000_000
+    """Sound of phrases that is kept."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Of each engine's voice, where it is known: sound kept of another version is not served."""
 
 
 class Scheduler:
     """Shares engines between streams.
 
     Args:
-        factories: For each engine what makes an instance of it, warm; called once a lane. The lanes close them.
-        num_lanes: Threads that work; None takes one a core, four at most.
+        factories: For each engine what makes an instance of it, warm; called once a lane, and again where one is
+            replaced. The first ones are made here, those of further lanes on their own threads. The lanes close them.
+        settings: What is settled for its life.
         clock: Seconds, monotonic.
+        observer: Is told what happens.
+        record: Is told every event, with its time and what the policy made of it, under the lock.
     """
 
     def __init__(
         self,
         factories: Mapping[str, Callable[[], Engine]],
+        settings: Settings | None = None,
         *,
-        num_lanes: int | None = None,
         clock: Callable[[], float] = time.monotonic,
+        observer: Observer | None = None,
+        record: Recorder | None = None,
     ) -> None:
-        self._factories = dict(factories)
+        self._settings = settings = settings or Settings()
         self.clock: Callable[[], float] = clock
         """Seconds, monotonic: the clock of all its stamps."""
+        self._observer: Observer = observer or Unobserved()
+        self._record = record
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
-        self._sinks: dict[int, Callable[[Output], None]] = {}
-        self._work: dict[int, Work] = {}
-        self._errors: dict[int, SynthesisFailed] = {}
         self._ids = itertools.count()
-        self._lane_ids = itertools.count()
-        self._lanes: dict[str, Lane] = {}
+        self._events: deque[Event] = deque()
+        self._is_handling = False
         self._abandoned: deque[int] = deque()
+        self._sleeps_until_s = float("-inf")
         self._closed = False
         self._process_id = os.getpid()
-        first = {name: make() for name, make in factories.items()}
+        first = _make_all(factories)
         self.capabilities: Mapping[str, Capabilities] = {name: engine.capabilities for name, engine in first.items()}
         """What each engine can do."""
-        self._tuning = Tuning()
+        self._cache = SoundCache(settings.cache_bytes, settings.phrase_bytes)
+        self._streams = Streams(self.capabilities, self._cache, settings.still_s, settings.versions)
+        self._tuning = settings.tuning
         self._policy = Policy({name: _facts(found) for name, found in self.capabilities.items()}, self._tuning)
-        self._add_lane({name: _given(engine) for name, engine in first.items()})
-        for _ in range((num_lanes or min(4, os.cpu_count() or 1)) - 1):
-            self._add_lane(self._factories)
+        self._lanes = Lanes(
+            dict(factories),
+            self,
+            num_lanes=settings.num_lanes or min(4, os.cpu_count() or 1),
+            hang_s=settings.hang_s,
+            restart_s=settings.restart_s,
+        )
+        with self._lock:
+            self._lanes.fill(clock(), first)
         self._timer = threading.Thread(target=self._watch, name="yuliu-timer", daemon=True)
         self._timer.start()
 
@@ -158,25 +165,27 @@ class Scheduler:
         """
         if self._is_forked:  # asked first: the lock may have been held when the process was forked
             raise Closed("the speaker was opened before this process was forked; open one in each process")
+        terms = terms or Terms()
         with self._lock:
             if self._closed:
                 raise Closed("the scheduler is closed; open a new speaker")
             stream_id = next(self._ids)
-            self._sinks[stream_id] = sink
-            self._handle(StreamOpened(stream_id, engines or tuple(self._factories), terms or Terms()))
+            self._streams.open(stream_id, Stream(sink, terms.stream_class, terms.phrases))
+            self._handle(StreamOpened(stream_id, engines or tuple(self.capabilities), terms))
+            if not len(self._lanes):
+                self._break(stream_id, self._no_lane())
             return stream_id
 
     def submit(self, stream_id: int, engine: str, segment: Segment, options: PlanOptions) -> None:
         """A further segment of a stream, to be spoken by an engine. Ignored once the stream is closed."""
         with self._lock:
-            if stream_id in self._sinks:
-                job_id = next(self._ids)
-                self._work[job_id] = Work(job_id, stream_id, engine, segment, options)
-                self._handle(SegmentReady(stream_id, job_id, engine))
-
-    def abandon(self, stream_id: int) -> None:
-        """Nobody knows the stream any more: it is closed with the next event. Takes no lock, for finalizers."""
-        self._abandoned.append(stream_id)
+            if self._streams.get(stream_id) is None:
+                return
+            work = Work(next(self._ids), stream_id, engine, segment, options)
+            cached_s = self._streams.add(work)
+            if work.keeping is not None:
+                self._observer.cache_lookup("sound", hit=cached_s is not None)
+            self._handle(SegmentReady(stream_id, work.job_id, engine, cached_s))
 
     def end_text(self, stream_id: int) -> None:
         """The stream gets no further segments."""
@@ -195,32 +204,79 @@ class Scheduler:
 
     def close_stream(self, stream_id: int) -> None:
         """Stop all work of a stream; at most the step under way is finished, and thrown away."""
+        if self._is_forked:
+            return
         with self._lock:
-            if self._forget(stream_id):
+            if self._streams.close(stream_id):
                 self._handle(StreamClosed(stream_id))
 
+    def abandon(self, stream_id: int) -> None:
+        """Nobody knows the stream any more: it is closed with the next event. Takes no lock, for finalizers."""
+        self._abandoned.append(stream_id)
+
+    def tune(self, tuning: Tuning) -> None:
+        """From now on this holds."""
+        with self._lock:
+            if tuning != self._tuning:
+                self._tuning = tuning
+                self._handle(Tuned(tuning))
+
+    @property
+    def tuning(self) -> Tuning:
+        """What holds now."""
+        return self._tuning
+
+    def snapshot(self) -> Snapshot:
+        """The state in numbers."""
+        with self._lock:
+            self._close_abandoned()
+            return self._policy.snapshot(self.clock())
+
+    def cache_counts(self) -> CacheCounts:
+        """How the cache of sound is used."""
+        with self._lock:
+            return self._cache.counts
+
+    def unpin(self, group: int) -> None:
+        """The sound of a group of phrases need not be kept any more."""
+        with self._lock:
+            self._cache.unpin(group)
+
+    def tick(self) -> None:
+        """Look at the clock: give up lanes that hang, start those that are missing, let the policy know.
+
+        The timer does it when it is time to; whoever has a clock of his own does it when that has moved.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            now = self.clock()
+            for lane in self._lanes.hung(now):
+                self._lose(lane, "hung", "no answer")
+            self._lanes.fill(now)
+            self._handle(Ticked())
+
     def close(self) -> None:
-        """Break all streams, stop the lanes and close the engines."""
+        """Break all streams, stop the lanes and close the engines. Waits for lanes at work, but not for ever."""
         if self._is_forked:
             return
         with self._lock:
             self._closed = True
-            for stream_id, sink in list(self._sinks.items()):
-                sink(Broken(Closed("the speaker was closed while this stream was open")))
-                self.close_stream(stream_id)
-            for lane in self._lanes.values():
-                lane.stop()
+            for stream_id in self._streams:
+                self._break(stream_id, Closed("the speaker was closed while this stream was open"))
+            self._lanes.stop()
             self._changed.notify_all()
-        for lane in self._lanes.values():
-            lane.join()
-        self._timer.join()
+        for name in self._lanes.join(self._settings.close_s):
+            _log.error("lane_not_ended name=%s: its engine does not return; its thread is left behind", name)
+        if self._timer is not threading.current_thread():
+            self._timer.join()
 
     @property
     def num_streams(self) -> int:
         """Streams open now."""
         with self._lock:
             self._close_abandoned()
-            return len(self._sinks)
+            return len(self._streams)
 
     @property
     def num_jobs(self) -> int:
@@ -233,46 +289,64 @@ class Scheduler:
     def _is_forked(self) -> bool:
         return os.getpid() != self._process_id
 
-    def _add_lane(self, factories: Mapping[str, Callable[[], Engine]]) -> None:
-        lane = Lane(f"lane-{next(self._lane_ids)}", factories, up=self._lane_up, done=self._lane_done)
-        self._lanes[lane.name] = lane
-        lane.start()
+    # What lanes say, each on its own thread.
 
-    def _lane_up(self, lane: Lane) -> None:
+    def lane_up(self, lane: Lane) -> None:
+        """A lane has its engines."""
         with self._lock:
-            if lane.name in self._lanes and not self._closed:
+            if self._lanes.up(lane) and not self._closed:
                 self._handle(LaneUp(lane.name))
 
-    def _lane_done(self, outcome: Outcome) -> None:
+    def lane_done(self, outcome: Outcome) -> None:
         """Hand the outputs on and let the policy know."""
+        self._observe(outcome)
         with self._lock:
-            lane = outcome.lane
-            lane.busy_since_s = None
-            if self._lanes.get(lane.name) is not lane:
-                return  # it was given up meanwhile, and its task given to another
-            if outcome.error is not None:
-                self._errors |= {work.stream_id: outcome.error for work in outcome.task.works}
-                for work in outcome.task.works:
-                    work.num_retries += 1
-                self._handle(WorkFailed(lane.name, tuple(work.job_id for work in outcome.task.works)))
+            if not self._lanes.finished(outcome):
+                return  # the lane was given up meanwhile, and its task given to another
+            name, now = outcome.lane.name, self.clock()
+            if (error := outcome.error or self._streams.stillness(outcome, now)) is not None:
+                final = self._streams.failed(outcome.task, name, error)
+                self._handle(WorkFailed(name, tuple(work.job_id for work in outcome.task.works), final))
                 return
             for made in outcome.made:
-                self._hand_on(made, outcome.took_s)
+                self._streams.hand_on(made, outcome.took_s, now)
             self._handle(self._finished(outcome))
 
-    def _hand_on(self, made: Made, took_s: float) -> None:
-        work = made.work
-        sink = self._sinks.get(work.stream_id)
-        if sink is None:
+    def lane_lost(self, lane: Lane, error: BaseException) -> None:
+        """A lane has crashed, or could not make its engines."""
+        with self._lock:
+            self._lose(lane, "crashed", place_of(error))
+
+    def _observe(self, outcome: Outcome) -> None:
+        if outcome.error is not None:
             return
-        work.utterance = made.utterance
-        at_s, num_retries = self.clock(), work.num_retries
-        if made.samples is None:
-            sink(Planned(made.utterance, at_s, took_s, num_retries))
+        engine, is_plan = outcome.task.kind
+        if is_plan:
+            front_end_s = outcome.made[0].utterance.front_end_s
+            self._observer.planned(engine, outcome.took_s, front_end_s=front_end_s)
         else:
-            sink(Rendered(made.samples, made.utterance, at_s, took_s, num_retries=num_retries))
-        if made.utterance.done:
-            self._work.pop(work.job_id, None)
+            audio_s = sum(map(self._audio_s, outcome.made))
+            self._observer.step(engine, outcome.took_s, audio_s=audio_s, batch=len(outcome.made))
+
+    def _lose(self, lane: Lane, reason: Literal["crashed", "hung"], why: str) -> None:
+        now = self.clock()
+        if not self._lanes.give_up(lane, now):
+            return
+        _log.error("lane_lost name=%s reason=%s starting=%s %s", lane.name, reason, not lane.is_up, why)
+        self._observer.lane_replaced(reason)
+        final: tuple[int, ...] = ()
+        if lane.task is not None:
+            error = SynthesisFailed(f"the engine {reason} while speaking; see the log")
+            final = self._streams.failed(lane.task, lane.name, error)
+        if not self._closed:
+            self._lanes.fill(now)
+            self._handle(LaneLost(lane.name, final))
+            for stream_id in self._streams if not len(self._lanes) else ():
+                self._break(stream_id, self._no_lane())
+
+    def _no_lane(self) -> SynthesisFailed:
+        again_s = self._settings.restart_s
+        return SynthesisFailed(f"no engine could be started; see the log. It is tried again every {again_s:g} s")
 
     def _finished(self, outcome: Outcome) -> Event:
         if outcome.task.num_frames is None:
@@ -282,87 +356,122 @@ class Scheduler:
         return StepFinished(outcome.lane.name, tuple(map(self._part, outcome.made)), outcome.took_s)
 
     def _part(self, made: Made) -> StepPart:
-        assert made.before is not None and made.samples is not None  # noqa: S101, PT018 - a step's
-        audio_s = len(made.samples) / self.capabilities[made.work.engine].format.sample_rate
-        num_frames = made.utterance.next_frame - made.before.next_frame
-        return StepPart(made.work.job_id, num_frames, audio_s, made.utterance.done)
+        before = made.before.next_frame if made.before is not None else 0
+        num_frames = made.utterance.next_frame - before
+        return StepPart(made.work.job_id, num_frames, self._audio_s(made), made.utterance.done)
 
-    def _forget(self, stream_id: int) -> bool:
-        if self._sinks.pop(stream_id, None) is None:
-            return False
-        self._work = {job_id: work for job_id, work in self._work.items() if work.stream_id != stream_id}
-        self._errors.pop(stream_id, None)
-        return True
+    def _audio_s(self, made: Made) -> float:
+        num_samples = 0 if made.samples is None else len(made.samples)
+        return num_samples / self.capabilities[made.work.engine].format.sample_rate
+
+    # What the policy says.
+
+    def _handle(self, event: Event) -> None:
+        """Tell the policy, and do what it says; what sinks cause meanwhile comes after that."""
+        self._events.append(event)
+        if self._is_handling:
+            return
+        self._is_handling = True
+        try:
+            self._close_abandoned()
+            while self._events:
+                self._tell_policy(self._events.popleft())
+        finally:
+            self._is_handling = False
+        self._wake_timer()
+
+    def _tell_policy(self, event: Event) -> None:
+        now = self.clock()
+        actions = self._policy.handle(event, now)
+        if self._record is not None:
+            self._record(now, event, actions)
+        for action in actions:
+            self._do(action, now)
+        if isinstance(event, StreamClosed):
+            self._streams.forget(event.stream_id)
+
+    def _do(self, action: Action, now: float) -> None:
+        match action:
+            case Step():
+                works = tuple(self._streams.work(part.job_id) for part in action.parts)
+                self._give(action.lane, works, tuple(part.num_frames for part in action.parts), now)
+            case Plan():
+                self._give(action.lane, (self._streams.work(action.job_id),), None, now)
+            case Serve():
+                self._streams.serve(self._streams.work(action.job_id), now)
+            case Admit() | Reject() | Fail():
+                self._decide(action)
+
+    def _decide(self, action: Admit | Reject | Fail) -> None:
+        """What becomes of a stream."""
+        stream = self._streams.get(action.stream_id)
+        match action:
+            case Admit() if stream is not None:
+                self._observer.admission(stream.stream_class, "admitted")
+                stream.sink(Admitted(action.throughput, self._tuning.first_weight_scale))
+            case Reject() if stream is not None:
+                self._observer.admission(stream.stream_class, "rejected", reason=action.reason)
+                message = "more streams are being spoken than this machine can carry; try again later"
+                self._streams.close_with(action.stream_id, Overloaded(message, retry_after_s=action.retry_after_s))
+            case Fail() if stream is not None:
+                unknown = SynthesisFailed("the engine failed twice while speaking; see the log")
+                self._streams.close_with(action.stream_id, stream.error or unknown)
+        if not isinstance(action, Admit):
+            self._streams.forget(action.stream_id)  # as the policy has
+
+    def _give(self, lane: str, works: tuple[Work, ...], num_frames: tuple[int, ...] | None, now: float) -> None:
+        """Let a lane work; with a new instance of the engine if it is the very one that failed."""
+        for work in works:
+            if work.failed_on is not None:
+                self._observer.retried(work.engine)
+        self._lanes.give(lane, Task(works, num_frames, any(work.failed_on == lane for work in works)), now)
+
+    def _break(self, stream_id: int, error: SynthesisFailed | Closed) -> None:
+        """End a stream that the policy still knows."""
+        self._streams.close_with(stream_id, error)
+        self._handle(StreamClosed(stream_id))
 
     def _close_abandoned(self) -> None:
         while self._abandoned:
             self.close_stream(self._abandoned.popleft())
 
-    def _handle(self, event: Event) -> None:
-        self._close_abandoned()
-        now = self.clock()
-        for action in self._policy.handle(event, now):
-            self._do(action, now)
-        self._changed.notify_all()
-
-    def _do(self, action: Action, now: float) -> None:
-        match action:
-            case Admit():
-                self._tell(action.stream_id, Admitted(action.throughput, self._tuning.first_weight_scale))
-            case Reject():
-                message = "more streams are being spoken than this machine can carry; try again later"
-                self._break(action.stream_id, Overloaded(message, retry_after_s=action.retry_after_s))
-            case Fail():
-                lost = SynthesisFailed("the engine hung or crashed twice while speaking; see the log")
-                self._break(action.stream_id, self._errors.get(action.stream_id, lost))
-            case Plan():
-                self._give(action.lane, Task((self._work[action.job_id],)), now)
-            case Step():
-                works = tuple(self._work[part.job_id] for part in action.parts)
-                self._give(action.lane, Task(works, tuple(part.num_frames for part in action.parts)), now)
-            case Serve():
-                pass
-
-    def _give(self, name: str, task: Task, now: float) -> None:
-        lane = self._lanes[name]
-        lane.busy_since_s = now
-        lane.give(task)
-
-    def _tell(self, stream_id: int, output: Output) -> None:
-        if (sink := self._sinks.get(stream_id)) is not None:
-            sink(output)
-
-    def _break(self, stream_id: int, error: Overloaded | SynthesisFailed) -> None:
-        """The policy has forgotten the stream already."""
-        self._tell(stream_id, Broken(error))
-        self._forget(stream_id)
+    # Time.
 
     def _watch(self) -> None:
-        """Let the policy know that time has passed, and give up lanes that hang."""
+        """The timer's thread."""
         with self._lock:
             while not self._closed:
+                self.tick()
                 now = self.clock()
-                self._give_up_hung(now)
-                wakes = [self._policy.next_wake(now)]
-                wakes += [lane.busy_since_s + HANG_S for lane in self._lanes.values() if lane.busy_since_s is not None]
-                wake = min((time_s for time_s in wakes if time_s is not None), default=None)
-                if wake is not None and wake <= now:
-                    self._handle(Ticked())
-                    wake = now + 0.001  # not at once again
-                self._changed.wait(None if wake is None else max(0.0, wake - now))
+                self._sleeps_until_s = self._next_wake(now)
+                self._changed.wait(max(MIN_SLEEP_S, self._sleeps_until_s - now))
+                self._sleeps_until_s = float("-inf")
 
-    def _give_up_hung(self, now: float) -> None:
-        for lane in list(self._lanes.values()):
-            if lane.busy_since_s is not None and now - lane.busy_since_s >= HANG_S:
-                del self._lanes[lane.name]
-                lane.stop()  # should it ever come back
-                self._handle(LaneLost(lane.name))
-                self._add_lane(self._factories)
+    def _next_wake(self, now: float) -> float:
+        wake = min(now + TICK_S, self._lanes.next_wake())
+        if not self._lanes.has_idle:
+            return wake  # whatever becomes possible needs a lane: the next one that is done will see
+        policy_wake = self._policy.next_wake(now)
+        return wake if policy_wake is None else min(wake, policy_wake)
+
+    def _wake_timer(self) -> None:
+        """Let it sleep less if something is to be done sooner."""
+        if self._lanes.has_idle and self._next_wake(self.clock()) < self._sleeps_until_s - MIN_SLEEP_S:
+            self._changed.notify_all()
 
 
 def _facts(found: Capabilities) -> EngineFacts:
     return EngineFacts(found.format.sample_rate / found.hop_samples, found.max_batch)
 
 
-def _given(engine: Engine) -> Callable[[], Engine]:
-    return lambda: engine
+def _make_all(factories: Mapping[str, Callable[[], Engine]]) -> dict[str, Engine]:
+    """One engine of each; those that were made are closed if one cannot be."""
+    made: dict[str, Engine] = {}
+    try:
+        for name, make in factories.items():
+            made[name] = make()
+    except BaseException:
+        for engine in made.values():
+            engine.close()
+        raise
+    return made

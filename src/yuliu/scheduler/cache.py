@@ -1,0 +1,254 @@
+"""Sound of segments that were spoken before: the latest ones, bounded in bytes, and phrases that stay. Pure.
+
+A segment is the same as one spoken before if all is the same that its sound depends on: text, hints, language,
+boundary, style but for its volume, which is applied later, and the lexicons' entries; engine, version of the voice, and
+options. Its place in the source is not among that: what is kept counts from the segment's start and is moved to where
+it is asked for.
+
+No locks here: :class:`yuliu.scheduler.worker.Scheduler` guards it by its own.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from yuliu.engines.api import Utterance
+from yuliu.text.lexicon import Words
+from yuliu.types import Skipped, Span, Timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from yuliu.engines.api import PlanOptions
+    from yuliu.types import Boundary, Hint, Lang, Samples, Segment, Style
+
+MAX_ENTRY_BYTES = 480_000
+"""Longer sound is not kept (5 s at 24 kHz), but for phrases: until a segment is done its sound is held twice."""
+MAX_PHRASE_BYTES = 4_000_000
+"""The same for a segment of a phrase."""
+PIECE_S = 1.0
+"""Kept sound is given out in pieces of this length, seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """All that the sound of a segment depends on."""
+
+    engine: str
+    version: str
+    text: str
+    origin: tuple[int, ...]
+    """Source offsets of the characters, from the segment's start; the last one is the source's length."""
+    boundary: Boundary
+    lang: Lang | None
+    hints: tuple[Hint, ...]
+    style: Style
+    words: tuple[str, ...]
+    """Digests of the lexicons that may respell it."""
+    options: PlanOptions
+
+
+def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str) -> Key | None:
+    """The segment's key; None if nothing can be known of what may respell it."""
+    words: tuple[str, ...] = ()
+    if isinstance(segment.respelling, Words):
+        words = segment.respelling.digests
+    elif segment.respelling is not None:
+        return None
+    start = segment.source.start
+    return Key(
+        engine,
+        version,
+        segment.text,
+        (*(offset - start for offset in segment.origin), segment.source.end - start),
+        segment.boundary,
+        segment.lang,
+        segment.hints,
+        replace(segment.style, volume_db=0.0),
+        words,
+        options,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A segment's sound and what is known of it; places count from the segment's start."""
+
+    samples: Samples
+    phonemes: tuple[str, ...]
+    timings: tuple[Timing, ...]
+    skipped: tuple[Skipped, ...]
+    num_frames: int
+    lead_s: float
+    tail_s: float
+
+    @classmethod
+    def of(cls, utterance: Utterance, samples: Samples, hop_samples: int) -> Kept:
+        """What is kept of an utterance that is done."""
+        by = -utterance.segment.source.start
+        samples.flags.writeable = False
+        return cls(
+            samples,
+            utterance.phonemes,
+            tuple(replace(timing, source=_moved(timing.source, by)) for timing in utterance.timings),
+            tuple(replace(skip, source=_moved(skip.source, by)) for skip in utterance.skipped),
+            -(-len(samples) // hop_samples),
+            utterance.lead_s,
+            utterance.tail_s,
+        )
+
+    def at(self, segment: Segment) -> Utterance:
+        """The plan of the same segment elsewhere."""
+        by = segment.source.start
+        return Utterance(
+            segment=segment,
+            phonemes=self.phonemes,
+            timings=tuple(replace(timing, source=_moved(timing.source, by)) for timing in self.timings),
+            skipped=tuple(replace(skip, source=_moved(skip.source, by)) for skip in self.skipped),
+            num_frames=self.num_frames,
+            lead_s=self.lead_s,
+            tail_s=self.tail_s,
+            next_frame=0,
+            done=False,
+        )
+
+    def pieces(self, planned: Utterance, sample_rate: int) -> Iterator[tuple[Samples, Utterance]]:
+        """The sound, in steps: copies, since who gets them may change them."""
+        size = round(PIECE_S * sample_rate)
+        for start in range(0, len(self.samples), size):
+            stop = min(start + size, len(self.samples))
+            done = stop == len(self.samples)
+            frame = self.num_frames if done else self.num_frames * stop // len(self.samples)
+            yield self.samples[start:stop].copy(), replace(planned, next_frame=frame, done=done)
+
+
+def _moved(span: Span, by: int) -> Span:
+    return Span(span.start + by, span.end + by)
+
+
+@dataclass(slots=True)
+class Keeping:
+    """A segment's place in the cache, while it is being spoken."""
+
+    key: Key
+    found: Kept | None
+    """What was kept of it before."""
+    group: int | None
+    """The group of phrases that it is a part of."""
+    pieces: list[Samples] | None
+    """Its sound so far; None if it is at hand already, or too long to be kept."""
+
+    def add(self, samples: Samples) -> None:
+        """Some more of its sound."""
+        if self.pieces is not None and len(samples):
+            self.pieces.append(samples)
+            most = MAX_ENTRY_BYTES if self.group is None else MAX_PHRASE_BYTES
+            if sum(piece.nbytes for piece in self.pieces) > most:
+                self.pieces = None
+
+
+@dataclass(frozen=True, slots=True)
+class CacheCounts:
+    """What the cache has done, and how full it is."""
+
+    num_hits: int
+    num_misses: int
+    num_entries: int
+    num_bytes: int
+    """Of the sound that may be dropped for other sound."""
+    num_pinned: int
+    pinned_bytes: int
+
+
+class SoundCache:
+    """Keeps sound.
+
+    Args:
+        max_bytes: Sound kept of what was spoken lately; 0 keeps none.
+        max_pinned_bytes: Sound kept of phrases.
+    """
+
+    def __init__(self, max_bytes: int, max_pinned_bytes: int) -> None:
+        self._max_bytes, self._max_pinned_bytes = max_bytes, max_pinned_bytes
+        self._recent: OrderedDict[Key, Kept] = OrderedDict()
+        self._pinned: dict[Key, tuple[Kept, set[int]]] = {}  # with the groups that hold it
+        self._num_bytes = self._pinned_bytes = 0
+        self._num_hits = self._num_misses = 0
+
+    @property
+    def counts(self) -> CacheCounts:
+        """How it is used."""
+        return CacheCounts(
+            self._num_hits,
+            self._num_misses,
+            len(self._recent),
+            self._num_bytes,
+            len(self._pinned),
+            self._pinned_bytes,
+        )
+
+    def is_used(self, group: int | None) -> bool:
+        """Whether a look-up makes sense: sound is kept, or is to be."""
+        return bool(self._max_bytes or self._pinned) or group is not None
+
+    def look_up(self, key: Key, group: int | None) -> Keeping:
+        """Begin with a segment. What is found and belongs to a group stays for it."""
+        found = self._pinned[key][0] if key in self._pinned else self._recent.get(key)
+        if found is None:
+            self._num_misses += 1
+            return Keeping(key, None, group, [] if self._max_bytes or group is not None else None)
+        self._num_hits += 1
+        if key in self._recent:
+            self._recent.move_to_end(key)
+        if group is not None:
+            self._pin(key, found, group)
+        return Keeping(key, found, group, None)
+
+    def keep(self, keeping: Keeping, utterance: Utterance, hop_samples: int) -> None:
+        """A segment was spoken to its end."""
+        if not keeping.pieces:
+            return
+        kept = Kept.of(utterance, np.concatenate(keeping.pieces), hop_samples)
+        keeping.pieces = None
+        if keeping.group is not None:
+            self._pin(keeping.key, kept, keeping.group)
+        elif keeping.key not in self._pinned:
+            self._remember(keeping.key, kept)
+
+    def keys_of(self, group: int) -> tuple[Key, ...]:
+        """The segments that a group holds."""
+        return tuple(key for key, (_, groups) in self._pinned.items() if group in groups)
+
+    def unpin(self, group: int) -> None:
+        """A group of phrases is not wanted any more; its sound stays as long as that of others would."""
+        for key in self.keys_of(group):
+            kept, groups = self._pinned[key]
+            groups.discard(group)
+            if not groups:
+                del self._pinned[key]
+                self._pinned_bytes -= kept.samples.nbytes
+                self._remember(key, kept)
+
+    def _pin(self, key: Key, kept: Kept, group: int) -> None:
+        if key in self._pinned:
+            self._pinned[key][1].add(group)
+        elif self._pinned_bytes + kept.samples.nbytes <= self._max_pinned_bytes:
+            self._pinned[key] = (kept, {group})
+            self._pinned_bytes += kept.samples.nbytes
+            self._forget(key)
+
+    def _remember(self, key: Key, kept: Kept) -> None:
+        self._forget(key)
+        if kept.samples.nbytes <= min(MAX_ENTRY_BYTES, self._max_bytes):
+            self._recent[key] = kept
+            self._num_bytes += kept.samples.nbytes
+        while self._num_bytes > self._max_bytes:
+            self._forget(next(iter(self._recent)))
+
+    def _forget(self, key: Key) -> None:
+        if (kept := self._recent.pop(key, None)) is not None:
+            self._num_bytes -= kept.samples.nbytes
