@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from yuliu.errors import YuliuError
     from yuliu.explaining import Explanation, explain
-    from yuliu.segmenter import SegmenterOptions
+    from yuliu.segmenter import Chunking, SegmenterOptions
     from yuliu.session import Stream, StreamOptions
     from yuliu.speaker import Audio, Speaker, open  # noqa: A004
     from yuliu.text.lexicon import Entry
@@ -29,6 +29,7 @@ __all__ = (
     "Audio",
     "Cancelled",
     "Chunk",
+    "Chunking",
     "Entry",
     "Explanation",
     "Failed",
@@ -47,7 +48,7 @@ __all__ = (
 _HOMES = {
     "yuliu.errors": ("YuliuError",),
     "yuliu.explaining": ("Explanation", "explain"),
-    "yuliu.segmenter": ("SegmenterOptions",),
+    "yuliu.segmenter": ("Chunking", "SegmenterOptions"),
     "yuliu.session": ("Stream", "StreamOptions"),
     "yuliu.speaker": ("Audio", "Speaker", "open"),
     "yuliu.text.lexicon": ("Entry",),
