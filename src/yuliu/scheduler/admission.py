@@ -1,18 +1,40 @@
-"""Who is let in, who waits, who is turned away. Pure."""
+"""Who is let in, who waits, who is turned away. Pure.
+
+Streams that somebody listens to need a share of the lanes as long as they have something to say: their RTF. They are
+let in while the sum stays below what the lanes can do. Bulk streams take what is left, so they need nothing; there may
+be so many of them for each lane.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from yuliu.scheduler.book import Stream
     from yuliu.scheduler.tuning import Tuning
 
-RETRY_AFTER_S = 1.0
+BULK_PER_LANE = 4
+"""Bulk streams that are worked on at a time, for each lane."""
+MIN_RETRY_S, MAX_RETRY_S = 1.0, 60.0
+_KEPT = 0.9
+"""Share of the mean duration of streams that stays as it was when a further one has ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is left for those who wait."""
+
+    lanes: float
+    """Share of a lane that is not needed by those who are in, above 1 for several lanes."""
+    bulk: int
+    """Bulk streams that may join."""
+    empty: bool
+    """Whether nobody who is in needs a lane: then whoever comes is let in, however much it needs."""
 
 
 class Admission:
@@ -20,6 +42,12 @@ class Admission:
 
     def __init__(self) -> None:
         self._waiting: dict[StreamClass, list[Stream]] = {stream_class: [] for stream_class in StreamClass}
+        self._durations_s: dict[bool, float] = {}  # mean of streams that have ended, by whether they were bulk
+
+    @property
+    def num_waiting(self) -> int:
+        """All that wait."""
+        return sum(map(len, self._waiting.values()))
 
     def ask(self, stream: Stream) -> None:
         """A stream wants to be let in."""
@@ -27,30 +55,51 @@ class Admission:
         place = next((i for i, other in enumerate(queue) if other.terms.weight < stream.terms.weight), len(queue))
         queue.insert(place, stream)
 
-    def forget(self, stream_id: int) -> None:
+    def forget(self, stream: Stream) -> None:
         """A stream does not want any more."""
-        for queue in self._waiting.values():
-            queue[:] = [stream for stream in queue if stream.stream_id != stream_id]
+        queue = self._waiting[stream.terms.stream_class]
+        queue[:] = [other for other in queue if other is not stream]
 
-    def next(self, room: float, demand: Callable[[Stream], float]) -> Iterator[Stream]:
-        """Those that fit into the room, in lanes' shares; they are forgotten here."""
-        for stream_class in StreamClass:
+    def ended(self, stream: Stream, now: float) -> None:
+        """A stream that was let in is over."""
+        lasted_s = now - stream.opened_at_s
+        before_s = self._durations_s.get(stream.is_bulk, lasted_s)
+        self._durations_s[stream.is_bulk] = before_s * _KEPT + lasted_s * (1 - _KEPT)
+
+    def next(self, room: Room, demand: Callable[[Stream], float]) -> Iterator[Stream]:
+        """Those that fit into the room; they are forgotten here.
+
+        Who does not fit is not overtaken by lower classes; there is a limit to how long it may wait.
+        """
+        lanes, empty = room.lanes, room.empty
+        for stream_class in (StreamClass.INTERACTIVE, StreamClass.STANDARD):
             queue = self._waiting[stream_class]
-            while queue and (needed := demand(queue[0])) <= room:
-                room -= needed
+            while queue and ((needed := demand(queue[0])) <= lanes or empty):
+                lanes, empty = lanes - needed, False
                 yield queue.pop(0)
             if queue:
                 return
+        bulk = self._waiting[StreamClass.BULK]
+        for _ in range(min(room.bulk, len(bulk))):
+            yield bulk.pop(0)
 
-    def give_up(self, now: float, tuning: Tuning) -> Iterator[tuple[Stream, str, float]]:
-        """Those that are too many, and those that have waited too long, with reason and retry time."""
+    def give_up(self, now: float, tuning: Tuning, admitted: Collection[Stream]) -> Iterator[tuple[Stream, str, float]]:
+        """Those that are too many, and those that have waited too long, with reason and retry time.
+
+        Args:
+            now: Seconds.
+            tuning: How many may wait, and how long.
+            admitted: The streams that are in: when they end there will be room.
+        """
         for stream_class, queue in self._waiting.items():
             rules = tuning.classes[stream_class]
-            while len(queue) > rules.max_waiting:
-                yield queue.pop(), "queue_full", RETRY_AFTER_S
-            for stream in [s for s in queue if now - s.opened_at_s >= rules.max_wait_s]:
-                queue.remove(stream)
-                yield stream, "waited_too_long", RETRY_AFTER_S
+            too_many = queue[rules.max_waiting :]
+            too_long = [each for each in queue[: rules.max_waiting] if now - each.opened_at_s >= rules.max_wait_s]
+            if too_many or too_long:
+                queue[:] = [each for each in queue[: rules.max_waiting] if each not in too_long]
+                retry_s = self._retry_after_s(stream_class, now, admitted)
+                yield from ((each, "queue_full", retry_s) for each in too_many)
+                yield from ((each, "waited_too_long", retry_s) for each in too_long)
 
     def next_timeout_s(self, tuning: Tuning) -> float | None:
         """When the next one will have waited too long."""
@@ -62,3 +111,17 @@ class Admission:
             ),
             default=None,
         )
+
+    def _retry_after_s(self, stream_class: StreamClass, now: float, admitted: Collection[Stream]) -> float:
+        """When those that wait will have been let in, if streams go on ending as they did.
+
+        One ends every ``mean duration / number`` seconds. Those that run now may last longer than those that have
+        ended: their age counts if it is more.
+        """
+        is_bulk = stream_class is StreamClass.BULK
+        ages_s = [now - stream.opened_at_s for stream in admitted if stream.is_bulk is is_bulk]
+        if not ages_s:
+            return MIN_RETRY_S
+        mean_s = max(self._durations_s.get(is_bulk, 0.0), sum(ages_s) / len(ages_s))
+        before = sum(len(queue) for each, queue in self._waiting.items() if (each is StreamClass.BULK) is is_bulk)
+        return min(max((before + 1) * mean_s / len(ages_s), MIN_RETRY_S), MAX_RETRY_S)

@@ -10,21 +10,24 @@ from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from yuliu.scheduler.events import Terms
-    from yuliu.scheduler.tuning import Tuning
 
-GUARD_S = 0.15
-"""A stream without sound never goes before one whose listener runs dry within this time, seconds: a plan and a step of
-somebody else may lie between."""
-AGEING_S = 5.0
-"""Bulk work is as urgent as a listener who runs dry in this time since it was last served, seconds."""
+MAX_UNREAD_S = 4.0
+"""Sound that may wait for its reader before the stream is paused, seconds (384 kB at 24 kHz)."""
+MIN_LEAD_S = 0.5
+"""No stream is held with less sound ahead, seconds, however little it asks for."""
 FRESH_S = 2.0
-"""A stream whose text has not come yet counts as active for so long, seconds."""
+"""A stream that waits for text needs its share of the lanes for so long after its last sound, seconds."""
+_KEPT = 0.95
+"""Share of what a stream's steps have cost before that still counts after a further one."""
+_PRIOR_S = 2.0
+"""Sound for which its engines' cost counts, seconds, beside what its own steps have cost."""
 
 
 @dataclass(slots=True)
 class Job:
     """A segment on its way through planning and rendering."""
 
+    job_id: int
     stream_id: int
     engine: str
     ready_at_s: float
@@ -37,6 +40,10 @@ class Job:
     """In a row."""
     failed_on: str | None = None
     """The lane it failed on last."""
+    not_before_s: float = float("-inf")
+    """A step that gave nothing is not repeated before."""
+    runnable_at_s: float | None = None
+    """Since when its next step could have begun; None while it cannot."""
 
 
 @dataclass(slots=True)
@@ -48,6 +55,8 @@ class Stream:
     terms: Terms
     opened_at_s: float
     jobs: deque[int] = field(default_factory=deque)
+    offered: tuple[int, ...] = ()
+    """Its jobs that a lane could do now."""
     admitted: bool = False
     throughput: bool = False
     """Whether it is spoken in larger steps."""
@@ -58,18 +67,43 @@ class Stream:
     """Sound handed to the transport so far."""
     dry_at_s: float = float("-inf")
     """When the listener has played all that was made."""
-    underrun_s: float = 0.0
-    """How long the listener stood silent while there was text to speak."""
     step_s: float = 0.0
     """Sound in its last step."""
-    served_at_s: float = float("-inf")
-    """When it was last given a lane."""
+    turn: float = 0.0
+    """Computing that it was given, seconds by weight, counted from that of others: whose turn it is in bulk work."""
+    cost_s: float = 0.0
+    """What it has cost lately."""
+    cost_audio_s: float = 0.0
+    """Sound that it got for that."""
+
+    @property
+    def is_bulk(self) -> bool:
+        """Whether it takes what others leave."""
+        return self.terms.stream_class is StreamClass.BULK
+
+    @property
+    def unread_s(self) -> float:
+        """Sound made and not yet handed to the transport."""
+        return self.made_s - self.taken_s
+
+    def lead_s(self, now: float) -> float:
+        """Sound that its listener has still to play; a listener cannot have played what was not handed out."""
+        return max(0.0, self.dry_at_s - now, self.unread_s) if self.made_s else 0.0
 
     def make(self, audio_s: float, now: float) -> None:
         """So much sound was made."""
         self.dry_at_s = max(self.dry_at_s, now) + audio_s
         self.made_s += audio_s
         self.step_s = audio_s or self.step_s
+
+    def spend(self, took_s: float, audio_s: float) -> None:
+        """So much computing gave so much of its sound."""
+        if audio_s:
+            self.cost_s *= _KEPT
+            self.cost_audio_s *= _KEPT
+        self.cost_s += took_s
+        self.cost_audio_s += audio_s
+        self.turn += took_s / self.terms.weight
 
     def take(self, audio_s: float, now: float) -> None:
         """So much was handed to the transport; the listener starts with the first of it."""
@@ -79,20 +113,32 @@ class Stream:
 
     def play_to(self, position_s: float, now: float) -> None:
         """The listener has heard so much."""
-        self.dry_at_s = now + max(0.0, self.made_s - position_s)
+        self.dry_at_s = now + min(max(0.0, self.made_s - position_s), self.made_s)
 
     def is_active(self, now: float) -> bool:
-        """Whether it needs a share of the lanes: it has something to say, or will have."""
-        waits_for_text = not self.text_ended and (now < self.dry_at_s or now < self.opened_at_s + FRESH_S)
-        return bool(self.jobs) or waits_for_text
+        """Whether it needs a share of the lanes: it has something to make, or will have soon."""
+        return bool(self.jobs) or (not self.text_ended and now < max(self.dry_at_s, self.opened_at_s) + FRESH_S)
 
+    def is_silent(self, job: Job) -> bool:
+        """Whether its listener waits in silence for the text of a job, which was not there before."""
+        return not self.made_s or job.ready_at_s >= self.dry_at_s
 
-def deadline_s(stream: Stream, job: Job, tuning: Tuning, now: float) -> float:
-    """When it is too late to serve the job."""
-    stream_class = stream.terms.stream_class
-    if stream_class is StreamClass.BULK and stream.made_s:
-        return max(stream.served_at_s, job.ready_at_s) + AGEING_S
-    target_s = tuning.classes[stream_class].ttfp_target_s / stream.terms.weight
-    if not stream.made_s or job.ready_at_s >= stream.dry_at_s:  # its listener waits in silence for this text
-        return max(job.ready_at_s + target_s, now + GUARD_S)
-    return stream.dry_at_s
+    def rtf(self, engine_rtf: float) -> float:
+        """Share of a lane that it needs while its listener plays, from what it has cost.
+
+        Args:
+            engine_rtf: That of the slowest of its engines, which counts as long as little was made.
+        """
+        return (engine_rtf * _PRIOR_S + self.cost_s) / (_PRIOR_S + self.cost_audio_s)
+
+    def held_until_s(self, now: float) -> float:
+        """When more of its sound may be made: now or a time that has passed, or never (inf) until its reader reads."""
+        if not self.made_s:
+            return now
+        unread_s, lead_s = self.unread_s, self.terms.max_lead_s
+        if unread_s > MAX_UNREAD_S:
+            return float("inf")
+        if lead_s is None:
+            return now
+        lead_s = max(lead_s, MIN_LEAD_S)
+        return float("inf") if unread_s >= lead_s else self.dry_at_s - lead_s

@@ -1,18 +1,21 @@
 """Which stream gets the next step, and how large it is. Pure: ``handle(event, now) -> actions``.
 
 The rules are told in docs/design/scheduling.md: earliest deadline first, small steps, admission by measured cost, one
-repetition of what failed. State is in :mod:`yuliu.scheduler.book`; here it is decided what follows from it.
+repetition of what failed. State is in :mod:`yuliu.scheduler.book`, what could be done in :mod:`yuliu.scheduler.agenda`;
+here it is decided what follows from it.
+
+``handle`` is called for every step and every chunk taken, while the lock of the worker is held: an event makes anew
+what it changes for its own streams, and nothing looks at all streams unless one of them waits to be admitted.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, assert_never
 
-from yuliu.scheduler.admission import Admission
-from yuliu.scheduler.book import Job, Stream, deadline_s
-from yuliu.scheduler.costs import Costs
+from yuliu.scheduler.admission import BULK_PER_LANE, Admission, Room
+from yuliu.scheduler.agenda import RANK, Agenda, Candidate, Pool, deadline_s, pool_of
+from yuliu.scheduler.batches import company, may_wait_until_s
+from yuliu.scheduler.book import Job, Stream
 from yuliu.scheduler.events import (
     Action,
     Admit,
@@ -30,6 +33,7 @@ from yuliu.scheduler.events import (
     Step,
     StepFinished,
     StepOrder,
+    StepPart,
     StreamClosed,
     StreamOpened,
     TextEnded,
@@ -37,33 +41,24 @@ from yuliu.scheduler.events import (
     Tuned,
     WorkFailed,
 )
-from yuliu.scheduler.steps import step_frames
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.figures import Figures
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from yuliu.scheduler.batches import Part
     from yuliu.scheduler.costs import EngineFacts
+    from yuliu.scheduler.snapshot import Snapshot
+    from yuliu.scheduler.tuning import Tuning
 
-MAX_UNREAD_S = 4.0
-"""Sound that may wait for its reader before the stream is paused, seconds (384 kB at 24 kHz)."""
+NOTHING_S = 0.02
+"""A step that gave nothing, since its sound has not come yet, is not repeated for so long, or as long as it took."""
+RECHECK_S = 0.05
+"""While streams wait to be admitted it is looked at least so often whether there is room, seconds."""
 RESERVE_S = 1.0
-"""Bulk work keeps one lane free for so long after the last stream of another class, seconds."""
-
-_RANK = {StreamClass.INTERACTIVE: 0, StreamClass.STANDARD: 1, StreamClass.BULK: 2}
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class _Candidate:
-    """Work that a lane could do; the least is the most urgent."""
-
-    deadline_s: float
-    rank: int
-    lightness: float
-    ready_at_s: float
-    place: int
-    job_id: int
+"""Bulk work keeps off the reserved lanes for so long after the last stream of another class, seconds."""
+_MAKES_ROOM = (StreamOpened, StreamClosed, TextEnded, LaneUp, LaneLost, Tuned, Ticked, WorkFailed)
 
 
 class Policy:
@@ -75,26 +70,35 @@ class Policy:
     """
 
     def __init__(self, engines: Mapping[str, EngineFacts], tuning: Tuning | None = None) -> None:
-        self._engines = dict(engines)
-        self._costs = {name: Costs(facts) for name, facts in engines.items()}
-        self._tuning = tuning or Tuning()
+        self._figures = Figures(engines, tuning)
+        self._streams, self._jobs = self._figures.streams, self._figures.jobs
         self._lanes: dict[str, tuple[int, ...]] = {}  # the jobs that each lane is busy with
-        self._streams: dict[int, Stream] = {}
-        self._jobs: dict[int, Job] = {}
+        self._usable: list[str] = []  # the lanes that may be given work
+        self._bulk_lanes: set[str] = set()
         self._admission = Admission()
-        self._urgent_at_s = float("-inf")  # when a stream that is not bulk was open last
+        self._agenda = Agenda()
+        self._wakes: dict[int, float] = {}  # when held streams may be stepped again
+        self._barred: dict[int, str] = {}  # jobs that have failed, and where
+        self._look = False  # whether there may be room for those who wait
+        self._looked_at_s = float("-inf")
+        self._num_urgent = 0  # streams that are not bulk
+        self._urgent_at_s = float("-inf")  # when there was one last
 
     def handle(self, event: Event, now: float) -> list[Action]:
         """Take note of an event and say what is to be done.
 
         Args:
-            event: What happened. Events about streams or jobs that are closed are ignored.
+            event: What happened. Events about streams, jobs or lanes that are gone are ignored.
             now: Seconds on any monotonic clock.
         """
-        actions: list[Action] = list(self._note(event, now))
-        actions += self._admit(now)
-        actions += self._serve(now)
-        actions += self._assign(now)
+        actions: list[Action] = []
+        self._look |= isinstance(event, _MAKES_ROOM)
+        self._note(event, now, actions)
+        self._wake(now, actions)
+        if self._admission.num_waiting and (self._look or now >= self._looked_at_s + RECHECK_S):
+            self._admit(now, actions)
+        if not self._agenda.is_empty:
+            self._assign(now, actions)
         return actions
 
     @property
@@ -108,184 +112,312 @@ class Policy:
         return len(self._jobs)
 
     def next_wake(self, now: float) -> float | None:
-        """When to send ``Ticked`` if nothing else happens: a stream may be stepped again, or has waited too long."""
-        leads = (s.dry_at_s - s.terms.max_lead_s for s in self._streams.values() if s.jobs and s.terms.max_lead_s)
-        times = [time for time in leads if time > now]
-        if (until := self._admission.next_timeout_s(self._tuning)) is not None:
-            times.append(until)
+        """When to send ``Ticked`` if nothing else happens; None if never.
+
+        A stream may be stepped again, has waited too long to be admitted or may find room, or bulk work may take all
+        lanes.
+        """
+        times = [*self._wakes.values()]
+        if (until := self._admission.next_timeout_s(self._figures.tuning)) is not None:
+            times += [until, self._looked_at_s + RECHECK_S]
+        if not self._agenda.is_empty and not self._num_urgent and now < self._urgent_at_s + RESERVE_S:
+            times.append(self._urgent_at_s + RESERVE_S)
         return min(times, default=None)
 
-    def _note(self, event: Event, now: float) -> Iterator[Action]:
+    def snapshot(self, now: float) -> Snapshot:
+        """The state in numbers; looks at every stream."""
+        num_busy = sum(bool(jobs) for jobs in self._lanes.values())
+        return self._figures.snapshot(now, num_lanes=len(self._usable), num_lanes_busy=num_busy)
+
+    # What happened.
+
+    def _note(self, event: Event, now: float, actions: list[Action]) -> None:
         match event:
-            case StreamOpened():
-                stream = Stream(event.stream_id, event.engines, event.terms, opened_at_s=now)
-                self._streams[event.stream_id] = stream
-                self._admission.ask(stream)
-            case SegmentReady():
-                self._segment_ready(event, now)
-            case PlanFinished():
-                self._plan_finished(event)
             case StepFinished():
-                self._step_finished(event, now)
+                self._step_finished(event, now, actions)
+            case PlanFinished():
+                self._plan_finished(event, now, actions)
+            case SegmentReady():
+                self._segment_ready(event, now, actions)
+            case StreamOpened():
+                self._open(event, now)
             case WorkFailed():
-                yield from self._work_failed(event)
+                self._work_failed(event, now, actions)
             case LaneUp():
-                self._lanes[event.lane] = ()
+                self._lanes.setdefault(event.lane, ())
+                self._count_lanes()
             case LaneLost():
-                yield from self._work_failed(WorkFailed(event.lane, self._lanes.get(event.lane, ())))
+                self._work_failed(
+                    WorkFailed(event.lane, self._lanes.get(event.lane, ()), event.final_ids), now, actions
+                )
                 self._lanes.pop(event.lane, None)
+                self._count_lanes()
             case Tuned():
-                self._tuning = event.tuning
+                self._figures.tuning = event.tuning
+                self._count_lanes()
             case Ticked():
                 pass
             case _:
-                self._note_of_stream(event, now)
+                self._note_of_stream(event, now, actions)
 
-    def _note_of_stream(self, event: TextEnded | SoundTaken | PlayedTo | StreamClosed, now: float) -> None:
+    def _note_of_stream(
+        self, event: TextEnded | SoundTaken | PlayedTo | StreamClosed, now: float, actions: list[Action]
+    ) -> None:
         if (stream := self._streams.get(event.stream_id)) is None:
             return
         match event:
             case TextEnded():
                 stream.text_ended = True
+                return
             case SoundTaken():
                 stream.take(event.audio_s, now)
             case PlayedTo():
                 stream.play_to(event.position_s, now)
             case StreamClosed():
-                self._close(event.stream_id)
+                self._close(stream, now)
+                return
             case _:
                 assert_never(event)
+        self._refresh(stream, now, actions)
 
-    def _segment_ready(self, event: SegmentReady, now: float) -> None:
+    def _open(self, event: StreamOpened, now: float) -> None:
+        stream = Stream(event.stream_id, event.engines, event.terms, opened_at_s=now)
+        self._streams[event.stream_id] = stream
+        self._num_urgent += not stream.is_bulk
+        self._admission.ask(stream)
+
+    def _segment_ready(self, event: SegmentReady, now: float, actions: list[Action]) -> None:
         if stream := self._streams.get(event.stream_id):
-            self._jobs[event.job_id] = Job(event.stream_id, event.engine, now, event.cached_s)
+            if not stream.jobs:
+                stream.turn = self._agenda.catch_up(stream.turn)
+            self._jobs[event.job_id] = Job(event.job_id, event.stream_id, event.engine, now, event.cached_s)
             stream.jobs.append(event.job_id)
+            self._refresh(stream, now, actions)
 
-    def _plan_finished(self, event: PlanFinished) -> None:
-        self._lanes[event.lane] = ()
-        if job := self._jobs.get(event.job_id):
-            self._costs[job.engine].planned(event.took_s)
-            job.busy, job.planned, job.frames_left = False, True, event.num_frames
+    def _plan_finished(self, event: PlanFinished, now: float, actions: list[Action]) -> None:
+        self._figures.busy_s += event.took_s
+        for job in self._free(event.lane, (event.job_id,)):
+            stream = self._streams[job.stream_id]
+            self._figures.costs[job.engine].planned(event.took_s)
+            stream.spend(event.took_s, 0.0)
+            job.planned, job.failures, job.frames_left = True, 0, event.num_frames
+            self._barred.pop(job.job_id, None)
             if event.done:
-                self._drop(event.job_id, job)
+                self._drop(job, stream)
+            self._refresh(stream, now, actions)
 
-    def _step_finished(self, event: StepFinished, now: float) -> None:
-        self._lanes[event.lane] = ()
-        audio_s = sum(part.audio_s for part in event.parts)
-        for part in event.parts:
-            if job := self._jobs.get(part.job_id):
-                self._costs[job.engine].stepped(event.took_s * (part.audio_s / audio_s if audio_s else 1), part.audio_s)
-                job.busy, job.failures = False, 0
-                if job.frames_left is not None:
-                    job.frames_left -= part.num_frames
-                self._streams[job.stream_id].make(part.audio_s, now)
-                if part.done:
-                    self._drop(part.job_id, job)
+    def _step_finished(self, event: StepFinished, now: float, actions: list[Action]) -> None:
+        self._figures.busy_s += event.took_s
+        parts = {part.job_id: part for part in event.parts}
+        num_frames, audio_s = sum(part.num_frames for part in event.parts), sum(part.audio_s for part in event.parts)
+        measured = False
+        for job in self._free(event.lane, tuple(parts)):
+            part, stream = parts[job.job_id], self._streams[job.stream_id]
+            if not measured:
+                self._figures.costs[job.engine].stepped(event.took_s, audio_s, num_frames, len(parts))
+                measured = True
+            stream.spend(event.took_s * (part.audio_s / audio_s if audio_s else 1 / len(parts)), part.audio_s)
+            self._progress(job, stream, part, now)
+            if not part.audio_s and not part.done:
+                job.not_before_s = now + max(NOTHING_S, event.took_s)
+            self._refresh(stream, now, actions)
 
-    def _work_failed(self, event: WorkFailed) -> Iterator[Action]:
-        self._lanes[event.lane] = ()
-        for job_id in event.job_ids:
-            if job := self._jobs.get(job_id):
-                job.busy, job.failures, job.failed_on = False, job.failures + 1, event.lane
-                if job.failures > 1:
-                    yield Fail(job.stream_id, job_id)
-                    self._close(job.stream_id)
+    def _progress(self, job: Job, stream: Stream, part: StepPart, now: float) -> None:
+        job.failures, job.runnable_at_s = 0, None
+        self._barred.pop(job.job_id, None)
+        if job.frames_left is not None:
+            job.frames_left = max(0, job.frames_left - part.num_frames)
+        stream.make(part.audio_s, now)
+        if part.done:
+            self._drop(job, stream)
 
-    def _drop(self, job_id: int, job: Job) -> None:
-        del self._jobs[job_id]
-        self._streams[job.stream_id].jobs.remove(job_id)
+    def _work_failed(self, event: WorkFailed, now: float, actions: list[Action]) -> None:
+        for job in self._free(event.lane, event.job_ids):
+            stream = self._streams.get(job.stream_id)
+            if stream is None:
+                continue  # another of its jobs has just failed for good
+            job.failures += 1
+            if job.job_id in event.final_ids or job.failures > 1:
+                actions.append(Fail(job.stream_id, job.job_id))
+                self._close(stream, now)
+                continue
+            job.failed_on = self._barred[job.job_id] = event.lane
+            self._refresh(stream, now, actions)
 
-    def _close(self, stream_id: int) -> None:
-        self._admission.forget(stream_id)
-        if stream := self._streams.pop(stream_id, None):
-            for job_id in stream.jobs:
-                del self._jobs[job_id]
+    def _free(self, lane: str, job_ids: tuple[int, ...]) -> Iterator[Job]:
+        """The jobs that a lane has done, those of closed streams left out; nothing if it was given up before."""
+        done = self._lanes.get(lane, ())
+        if lane in self._lanes:
+            self._lanes[lane] = ()
+            self._bulk_lanes.discard(lane)
+        for job_id in job_ids:
+            if job_id in done and (job := self._jobs.get(job_id)):
+                job.busy = False
+                yield job
 
-    def _admit(self, now: float) -> Iterator[Action]:
-        """Let in who can be carried, turn away who has waited too long."""
-        demand = sum(self._demand(stream, now) for stream in self._streams.values() if stream.admitted)
-        room = len(self._usable()) * self._tuning.max_load - demand
-        for stream in self._admission.next(room, self._demand_of):
-            stream.admitted, stream.throughput = True, self._tuning.throughput
-            yield Admit(stream.stream_id, stream.throughput)
-        for stream, reason, retry_after_s in self._admission.give_up(now, self._tuning):
-            self._streams.pop(stream.stream_id, None)
-            yield Reject(stream.stream_id, reason, retry_after_s)
+    def _drop(self, job: Job, stream: Stream) -> None:
+        del self._jobs[job.job_id]
+        stream.jobs.remove(job.job_id)
+        self._look = True
 
-    def _demand_of(self, stream: Stream) -> float:
-        return max((self._costs[engine].rtf for engine in stream.engines), default=0.0)
-
-    def _demand(self, stream: Stream, now: float) -> float:
-        """Share of a lane that an admitted stream needs as long as it has something to say."""
-        return self._demand_of(stream) if stream.is_active(now) else 0.0
-
-    def _serve(self, now: float) -> Iterator[Action]:
-        """Cached sound whose turn it is."""
-        for stream in self._streams.values():
-            while stream.jobs and stream.admitted and not self._is_held(stream, now):
-                job_id = stream.jobs[0]
-                job = self._jobs[job_id]
-                if job.cached_s is None:
-                    break
-                stream.make(job.cached_s, now)
-                self._drop(job_id, job)
-                yield Serve(job_id)
-
-    def _usable(self) -> list[str]:
-        """The lanes that may be given work."""
-        return list(self._lanes)[: self._tuning.num_lanes]
-
-    def _assign(self, now: float) -> Iterator[Action]:
-        """The most urgent work for each idle lane."""
-        if any(stream.terms.stream_class is not StreamClass.BULK for stream in self._streams.values()):
+    def _close(self, stream: Stream, now: float) -> None:
+        del self._streams[stream.stream_id]
+        self._agenda.remove(stream.offered)
+        self._wakes.pop(stream.stream_id, None)
+        for job_id in stream.jobs:
+            del self._jobs[job_id]
+            self._barred.pop(job_id, None)
+        if stream.admitted:
+            self._admission.ended(stream, now)
+        else:
+            self._admission.forget(stream)
+        if not stream.is_bulk:
+            self._num_urgent -= 1
             self._urgent_at_s = now
-        idle = deque(lane for lane in self._usable() if not self._lanes[lane])
-        while idle:
-            lane = idle.popleft()
-            best = min(self._runnable(lane, len(idle), now), default=None)
-            if best is not None:
-                yield self._order(lane, best.job_id, now)
 
-    def _order(self, lane: str, job_id: int, now: float) -> Plan | Step:
-        job = self._jobs[job_id]
-        stream = self._streams[job.stream_id]
-        job.busy, stream.served_at_s = True, now
-        self._lanes[lane] = (job_id,)
-        if not job.planned:
-            return Plan(lane, job_id)
-        costs, facts = self._costs[job.engine], self._engines[job.engine]
-        num_frames = step_frames(stream, job, costs=costs, facts=facts, tuning=self._tuning, now=now)
-        return Step(lane, (StepOrder(job_id, num_frames),))
+    def _count_lanes(self) -> None:
+        self._usable = list(self._lanes)[: self._figures.tuning.num_lanes]
 
-    def _runnable(self, lane: str, num_other_idle: int, now: float) -> Iterator[_Candidate]:
-        reserved = not num_other_idle and len(self._usable()) > 1 and now - self._urgent_at_s < RESERVE_S
-        for stream in self._streams.values():
-            if stream.admitted and not (reserved and stream.terms.stream_class is StreamClass.BULK):
-                yield from self._runnable_of(stream, lane, now)
+    # What could be done.
 
-    def _runnable_of(self, stream: Stream, lane: str, now: float) -> Iterator[_Candidate]:
-        held = self._is_held(stream, now)
+    def _wake(self, now: float, actions: list[Action]) -> None:
+        """Offer the work of streams that were held until now."""
+        if self._wakes and min(self._wakes.values()) <= now:
+            for stream_id in [each for each, at_s in self._wakes.items() if at_s <= now]:
+                self._refresh(self._streams[stream_id], now, actions)
+
+    def _refresh(self, stream: Stream, now: float, actions: list[Action]) -> None:
+        """Find anew what could be done for a stream; sound that is at hand is given out when it is its turn."""
+        self._agenda.remove(stream.offered)
+        self._wakes.pop(stream.stream_id, None)
+        stream.offered = ()
+        if not stream.admitted:
+            return
+        held_until_s = stream.held_until_s(now)
+        while stream.jobs and held_until_s <= now and (job := self._jobs[stream.jobs[0]]).cached_s is not None:
+            stream.make(job.cached_s, now)
+            self._drop(job, stream)
+            actions.append(Serve(job.job_id))
+            held_until_s = stream.held_until_s(now)
+        if stream.jobs:
+            self._offer(stream, held_until_s, now)
+
+    def _offer(self, stream: Stream, held_until_s: float, now: float) -> None:
+        head = self._jobs[stream.jobs[0]]
+        pool, at_s = pool_of(stream, head), deadline_s(stream, head, self._figures.tuning, now)
+        rank, lightness = RANK[stream.terms.stream_class], -stream.terms.weight
         before_s = 0.0  # sound of the segments before that is still to be made
         for place, job_id in enumerate(stream.jobs):
-            if place == stream.terms.max_planned:
+            if place >= max(1, stream.terms.max_planned):
                 break
             job = self._jobs[job_id]
-            elsewhere = job.failed_on == lane and len(self._usable()) > 1
-            if not (job.busy or elsewhere or job.cached_s is not None or (job.planned and (place or held))):
-                yield _Candidate(
-                    deadline_s(stream, job, self._tuning, now) + before_s,
-                    _RANK[stream.terms.stream_class],
-                    -stream.terms.weight,
-                    job.ready_at_s,
-                    place,
-                    job_id,
-                )
-            left = job.frames_left
-            before_s += 1.0 if left is None else left / self._engines[job.engine].frames_per_s
+            if self._is_runnable(job, place, held_until_s, now):
+                due_s = at_s if pool is Pool.BULK else at_s + before_s - self._figures.before_step_s(job)
+                self._agenda.add(pool, Candidate(due_s, rank, lightness, job.ready_at_s, place, job_id), now)
+                stream.offered += (job_id,)
+            before_s += self._figures.left_s(job)
 
-    def _is_held(self, stream: Stream, now: float) -> bool:
-        """Whether no more sound of it may be made now."""
-        if stream.made_s - stream.taken_s > MAX_UNREAD_S:
+    def _is_runnable(self, job: Job, place: int, held_until_s: float, now: float) -> bool:
+        """Whether a lane could plan it, or, if it is its stream's first, step it; else it may be known when."""
+        if job.busy:
+            return False
+        if not job.planned and job.cached_s is None:
             return True
-        lead_s = stream.terms.max_lead_s
-        return lead_s is not None and stream.made_s > 0 and stream.dry_at_s - now >= lead_s
+        until_s = max(held_until_s, job.not_before_s)
+        if place or until_s > now:
+            if not place and until_s != float("inf"):
+                self._wakes[job.stream_id] = until_s
+            return False
+        job.runnable_at_s = now if job.runnable_at_s is None else job.runnable_at_s
+        return True
+
+    # Who is let in.
+
+    def _admit(self, now: float, actions: list[Action]) -> None:
+        """Let in who can be carried, turn away who has waited too long."""
+        self._look, self._looked_at_s = False, now
+        for stream in self._admission.next(self._room(now), self._figures.rtf_of):
+            stream.admitted, stream.throughput = True, self._figures.tuning.throughput
+            actions.append(Admit(stream.stream_id, stream.throughput))
+            self._refresh(stream, now, actions)
+        admitted = [stream for stream in self._streams.values() if stream.admitted]
+        for stream, reason, retry_after_s in list(self._admission.give_up(now, self._figures.tuning, admitted)):
+            self._close(stream, now)
+            actions.append(Reject(stream.stream_id, reason, retry_after_s))
+
+    def _room(self, now: float) -> Room:
+        demand, num_lanes = self._figures.demand(now), len(self._usable)
+        num_bulk = sum(stream.admitted and stream.is_bulk for stream in self._streams.values())
+        lanes = num_lanes * self._figures.tuning.max_load - demand
+        return Room(lanes, max(0, BULK_PER_LANE * num_lanes - num_bulk), bool(num_lanes) and not demand)
+
+    # Who is served.
+
+    def _assign(self, now: float, actions: list[Action]) -> None:
+        """The most urgent work for each idle lane."""
+        if self._num_urgent:
+            self._urgent_at_s = now
+        for lane in self._usable:
+            if not self._lanes[lane]:
+                self._employ(lane, now, actions)
+
+    def _employ(self, lane: str, now: float, actions: list[Action]) -> None:
+        """Give an idle lane the most urgent work, if there is any for it."""
+        barred = {job_id for job_id, on in self._barred.items() if on == lane} if len(self._usable) > 1 else set()
+        while (best := self._best(barred, now)) is not None:
+            job = self._jobs[best.job_id]
+            if not job.planned:
+                self._give(lane, (best.job_id,), now, actions)
+                actions.append(Plan(lane, best.job_id))
+                return
+            parts = self._parts(best, job, barred, now)
+            if not self._waits_for_company(best, job, len(parts), now):
+                self._give(lane, tuple(part.job_id for part in parts), now, actions)
+                actions.append(Step(lane, tuple(StepOrder(part.job_id, part.num_frames) for part in parts)))
+                return
+            barred.add(best.job_id)
+
+    def _best(self, barred: set[int], now: float) -> Candidate | None:
+        num_lanes = len(self._usable)
+        reserved = self._figures.tuning.reserved_lanes if now - self._urgent_at_s < RESERVE_S else 0
+        return self._agenda.best(
+            now,
+            until_sound_s=lambda job_id: self._figures.first_s(self._jobs[job_id]),
+            listening_s=self._figures.tuning.step_budget_s / num_lanes,
+            bulk=len(self._bulk_lanes) < max(1, num_lanes - reserved),
+            barred=barred,
+        )
+
+    def _parts(self, best: Candidate, job: Job, barred: set[int], now: float) -> list[Part]:
+        """The step of the most urgent job, with others of its engine that go with it; what has failed goes alone."""
+        first, max_batch = self._figures.part(job, now), self._figures.engines[job.engine].max_batch
+        if max_batch == 1 or job.failures:
+            return [first]
+        is_bulk = best.rank == RANK[StreamClass.BULK]
+        others = (self._jobs[each.job_id] for each in self._agenda.in_order(bulk=is_bulk, barred={*barred, job.job_id}))
+        fitting = (
+            self._figures.part(o, now) for o in others if o.planned and o.engine == job.engine and not o.failures
+        )
+        return company(first, fitting, costs=self._figures.costs[job.engine], max_batch=max_batch)
+
+    def _waits_for_company(self, best: Candidate, job: Job, size: int, now: float) -> bool:
+        """Whether a step is not urgent and others of its engine will be there in a moment."""
+        if size >= self._figures.engines[job.engine].max_batch or job.failures or best.rank == RANK[StreamClass.BULK]:
+            return False
+        until_s = may_wait_until_s(best.deadline_s, job.runnable_at_s or now, now)
+        return until_s > now and any(
+            at_s <= until_s and self._jobs[self._streams[stream_id].jobs[0]].engine == job.engine
+            for stream_id, at_s in self._wakes.items()
+        )
+
+    def _give(self, lane: str, job_ids: tuple[int, ...], now: float, actions: list[Action]) -> None:
+        """A lane is busy with jobs from now on."""
+        self._lanes[lane] = job_ids
+        for job_id in job_ids:
+            job = self._jobs[job_id]
+            job.busy = True
+            stream = self._streams[job.stream_id]
+            self._refresh(stream, now, actions)
+            if stream.is_bulk:
+                self._bulk_lanes.add(lane)
+                self._agenda.bulk_served(stream.turn, now)

@@ -45,6 +45,8 @@ class Tuning:
     """Factor on the weight of a stream's first segment."""
     throughput: bool = False
     """Whether new streams are spoken in whole sentences and larger steps."""
+    reserved_lanes: int = 1
+    """Lanes that bulk work does not take while anything else is open, or was a second ago; one is left to it."""
     max_load: float = 0.85
     """Share of the lanes' time that admitted streams may need."""
     classes: Mapping[StreamClass, ClassRules] = field(default_factory=_classes)

@@ -1,0 +1,109 @@
+"""What the work of streams costs, as far as it is known: all that the policy decides by. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from yuliu.scheduler.batches import Part
+from yuliu.scheduler.costs import Costs
+from yuliu.scheduler.snapshot import Snapshot
+from yuliu.scheduler.steps import budget_s, step_frames
+from yuliu.scheduler.tuning import Tuning
+from yuliu.types import StreamClass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from yuliu.scheduler.book import Job, Stream
+    from yuliu.scheduler.costs import EngineFacts
+
+UNKNOWN_S = 1.0
+"""Sound of a segment of which it is not known yet, seconds."""
+
+
+class Figures:
+    """The streams and jobs that there are, and what they cost.
+
+    Args:
+        engines: What is known of each engine, by its name.
+        tuning: What holds at first.
+    """
+
+    def __init__(self, engines: Mapping[str, EngineFacts], tuning: Tuning | None = None) -> None:
+        self.engines = dict(engines)
+        self.costs = {name: Costs(facts) for name, facts in engines.items()}
+        self.tuning = tuning or Tuning()
+        self.streams: dict[int, Stream] = {}
+        self.jobs: dict[int, Job] = {}
+        self.busy_s = 0.0
+        """Time that lanes have worked, seconds."""
+
+    def rtf_of(self, stream: Stream) -> float:
+        """Share of a lane that a stream needs while its listener plays."""
+        return stream.rtf(max((self.costs[engine].rtf for engine in stream.engines), default=0.0))
+
+    def demand(self, now: float) -> float:
+        """Lanes that the admitted streams need, as far as somebody listens to them."""
+        return sum(
+            self.rtf_of(stream)
+            for stream in self.streams.values()
+            if stream.admitted and not stream.is_bulk and stream.is_active(now)
+        )
+
+    def before_step_s(self, job: Job) -> float:
+        """Compute that must be done before a job's first step, seconds."""
+        return 0.0 if job.planned else self.costs[job.engine].plan_s
+
+    def left_s(self, job: Job) -> float:
+        """Sound that a job will still give, seconds."""
+        if job.cached_s is not None:
+            return job.cached_s
+        return UNKNOWN_S if job.frames_left is None else job.frames_left / self.engines[job.engine].frames_per_s
+
+    def first_s(self, job: Job) -> float:
+        """Compute until a job gives its first sound, seconds."""
+        first_step = round(self.tuning.first_step_s * self.engines[job.engine].frames_per_s)
+        return self.before_step_s(job) + self.costs[job.engine].step_s(first_step)
+
+    def part(self, job: Job, now: float) -> Part:
+        """What the next step would do for a job."""
+        stream, costs, facts = self.streams[job.stream_id], self.costs[job.engine], self.engines[job.engine]
+        num_frames = step_frames(stream, job, costs=costs, facts=facts, tuning=self.tuning, now=now)
+        return Part(job.job_id, num_frames, budget_s(stream, self.tuning, now))
+
+    def snapshot(self, now: float, *, num_lanes: int, num_lanes_busy: int) -> Snapshot:
+        """The state in numbers; looks at every stream."""
+        states: dict[tuple[StreamClass, str], int] = {}
+        depth = dict.fromkeys(StreamClass, 0)
+        for stream in self.streams.values():
+            key = (stream.terms.stream_class, _state_of(stream, now))
+            states[key] = states.get(key, 0) + 1
+            depth[stream.terms.stream_class] += not stream.admitted
+        return Snapshot(
+            streams=states,
+            queue_depth=depth,
+            num_lanes=num_lanes,
+            num_lanes_busy=num_lanes_busy,
+            throughput=self.tuning.throughput,
+            demand=self.demand(now) / num_lanes if num_lanes else 0.0,
+            backlog_s=sum(map(self._until_sound_s, self.streams.values())) / max(1, num_lanes),
+            busy_s=self.busy_s,
+            rtf={name: costs.rtf for name, costs in self.costs.items()},
+        )
+
+    def _until_sound_s(self, stream: Stream) -> float:
+        """Compute until a stream that waits in silence has sound, seconds; 0 for others."""
+        if stream.is_bulk or not stream.jobs:
+            return 0.0
+        head = self.jobs[stream.jobs[0]]
+        return self.first_s(head) if stream.is_silent(head) and head.cached_s is None else 0.0
+
+
+def _state_of(stream: Stream, now: float) -> str:
+    if not stream.admitted:
+        return "waiting"
+    if not stream.jobs:
+        return "idle"
+    if not stream.made_s:
+        return "starting"
+    return "held" if stream.held_until_s(now) > now else "speaking"
