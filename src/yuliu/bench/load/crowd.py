@@ -7,12 +7,12 @@ import random
 import time
 from typing import TYPE_CHECKING
 
-from yuliu.bench.load.listener import connect
+from yuliu.bench.load.listener import Listener
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from yuliu.bench.load.listener import Listener, Outcome
+    from yuliu.bench.load.listener import Outcome
     from yuliu.bench.load.texts import Ask
 
 FIRST_SOUND_GRACE_S = 5.0
@@ -33,15 +33,32 @@ class Crowd:
 
     async def ask(self, ask: Ask, *, keep: bool = False) -> Outcome:
         """Ask once and listen to the end, or until :meth:`leave`."""
-        listener = await connect(self._port, ask, keep=keep)
+        listener = Listener(ask, keep=keep)
         self._live.add(listener)
         try:
-            if self._leaving.is_set():
-                listener.cut()
+            await listener.connect(self._port)
             await listener.done
         finally:
             listener.cut()
             self._live.discard(listener)
+        self.outcomes.append(listener.outcome)
+        return self.outcomes[-1]
+
+    async def ask_until_taken(self, ask: Ask, *, keep: bool = False) -> tuple[Outcome, int]:
+        """Ask again, when told to, as long as it is refused; what came of it, and how often it was refused before."""
+        refusals = 0
+        while (outcome := await self.ask(ask, keep=keep)).rejected:
+            refusals += 1
+            await self._rest(outcome.retry_after_s or RETRY_S)
+        return outcome, refusals
+
+    async def taste(self, ask: Ask) -> Outcome:
+        """Ask once and leave at the first sound."""
+        listener = Listener(ask)
+        await listener.connect(self._port)
+        await listener.first_sound
+        listener.cut()
+        await listener.done
         self.outcomes.append(listener.outcome)
         return self.outcomes[-1]
 
@@ -58,10 +75,9 @@ class Crowd:
         while time.perf_counter() < until_s and not self._leaving.is_set():
             outcome = await self.ask(next(asks))
             if not outcome.completed:
-                await self._rest(min(outcome.retry_after_s or RETRY_S, until_s - time.perf_counter()))
+                await self._rest(outcome.retry_after_s or RETRY_S)
             elif paced:
-                plays_until_s = outcome.sent_at_s + outcome.playback.ends_at_s
-                await self._rest(min(plays_until_s, until_s) - time.perf_counter())
+                await self._rest(outcome.sent_at_s + outcome.playback.ends_at_s - time.perf_counter())
 
     async def leave(self, *, grace_s: float = FIRST_SOUND_GRACE_S) -> None:
         """Everybody leaves; those who have heard nothing yet are given some time to."""

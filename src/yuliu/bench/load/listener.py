@@ -106,9 +106,20 @@ class Listener(asyncio.Protocol):
         self._ended_at_s: float | None = None
         self._cut = False
 
+    async def connect(self, port: int) -> None:
+        """Connect to a loopback port; it is over where there is no connection to be had."""
+        try:
+            async with asyncio.timeout(CONNECT_WITHIN_S):
+                await asyncio.get_running_loop().create_connection(lambda: self, "127.0.0.1", port)
+        except (OSError, TimeoutError) as error:
+            self.connection_lost(error)
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Send the request."""
         self._transport = cast("asyncio.Transport", transport)
+        if self._cut:
+            transport.close()
+            return
         request = request_bytes(self.ask)
         self._sent_at_s = time.perf_counter()
         self._transport.write(request)
@@ -168,18 +179,6 @@ class Listener(asyncio.Protocol):
         self._ended_at_s = now
         if self._transport is not None:
             self._transport.abort()
-
-
-async def connect(port: int, ask: Ask, *, keep: bool = False) -> Listener:
-    """A listener whose request is on its way to a loopback port; one that failed if there was no connection."""
-    listener = Listener(ask, keep=keep)
-    loop = asyncio.get_running_loop()
-    try:
-        async with asyncio.timeout(CONNECT_WITHIN_S):
-            await loop.create_connection(lambda: listener, "127.0.0.1", port)
-    except (OSError, TimeoutError) as error:
-        listener.connection_lost(error)
-    return listener
 
 
 def request_bytes(ask: Ask) -> bytes:

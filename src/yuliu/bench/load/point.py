@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from yuliu.bench.load.crowd import Crowd, arrival_times, closed_loop, open_loop
 from yuliu.bench.load.figures import Window, cpu_ratio, crowd_figures
 from yuliu.bench.load.gauge import Gauge
-from yuliu.bench.load.texts import DEFAULT_SHARES, Shares, asks
+from yuliu.bench.load.texts import DEFAULT_SHARES, Shares
+from yuliu.bench.load.texts import asks as draw_asks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,17 +54,18 @@ class Shape:
         """The load as something that can be let loose."""
 
         async def players(crowd: Crowd, until_s: float) -> None:
-            wanted = [self._asks(f"{self.seed} {self.streams} {number}") for number in range(self.streams)]
+            wanted = [self.asks(f"{self.seed} {self.streams} {number}") for number in range(self.streams)]
             await closed_loop(crowd, wanted, ramp_s=timing.warm_up_s, until_s=until_s, paced=self.paced)
 
         async def arrivals(crowd: Crowd, until_s: float) -> None:
             moments = arrival_times(self.rate_per_s, timing.warm_up_s + timing.seconds, self.seed)
-            await open_loop(crowd, self._asks(f"{self.seed} {self.rate_per_s}"), moments, until_s=until_s)
+            await open_loop(crowd, self.asks(f"{self.seed} {self.rate_per_s}"), moments, until_s=until_s)
 
         return players if self.streams else arrivals
 
-    def _asks(self, seed: str) -> Iterator[Ask]:
-        return asks(self.voices, seed, shares=self.shares, stream_class=self.stream_class)
+    def asks(self, seed: str) -> Iterator[Ask]:
+        """What a listener asks for, one after the other."""
+        return draw_asks(self.voices, seed, shares=self.shares, stream_class=self.stream_class)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,73 @@
+"""What a server tells about itself while it runs: the lines of its log as they come, and its gauges."""
+
+from __future__ import annotations
+
+import http.client
+import os
+import re
+import threading
+import time
+from contextlib import closing
+from typing import IO, TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_SPEECH = re.compile(r" speech id=(?P<id>\S+) .*\bending=(?P<ending>\S+)")
+_SAMPLE = re.compile(r"^(?P<name>[a-z_:]+)(?:\{[^}]*\})? (?P<value>\S+)")
+GAUGES = ("yuliu_streams", "yuliu_connections", "yuliu_tasks")
+"""Of work that is under way; all of it is to be gone when nobody asks for anything."""
+
+
+class LogWatch:
+    """Takes a server's log and remembers when each request was reported as over."""
+
+    def __init__(self) -> None:
+        self.ended: dict[str, tuple[float, str]] = {}
+        """By request: when its line came (:func:`time.perf_counter`), and its ending. Lines are written when all
+        work for the request is over."""
+        self.target: int = -1
+        """File descriptor that the server writes to, within the block."""
+
+    def __enter__(self) -> Self:
+        """Begin to read."""
+        source, self.target = os.pipe()
+        self._thread = threading.Thread(target=self._read, args=(os.fdopen(source, "rb"),), name="log", daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Stop; the server must have ended."""
+        os.close(self.target)
+        self._thread.join(5)
+
+    def _read(self, lines: IO[bytes]) -> None:
+        with lines:
+            for line in lines:
+                if found := _SPEECH.search(line.decode(errors="replace")):
+                    self.ended[found["id"]] = time.perf_counter(), found["ending"]
+
+
+def gauges(port: int) -> dict[str, float]:
+    """Gauges of a server by name; empty if it has none."""
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("GET", "/metrics")
+        with connection.getresponse() as response:
+            body = response.read().decode()
+            return summed(body.splitlines(), GAUGES) if response.status == http.client.OK else {}
+
+
+def summed(lines: Iterable[str], names: Iterable[str]) -> dict[str, float]:
+    """Of some metrics in Prometheus's text format: the sum over all labels. Pure."""
+    sums: dict[str, float] = {}
+    wanted = frozenset(names)
+    for line in lines:
+        found = _SAMPLE.match(line)
+        if found and found["name"] in wanted:
+            sums[found["name"]] = sums.get(found["name"], 0.0) + float(found["value"])
+    return sums
+
+
+def grown(before: Mapping[str, float], after: Mapping[str, float]) -> dict[str, float]:
+    """How much more there is of what is in both. Pure."""
+    return {name: after[name] - before[name] for name in after if name in before}
