@@ -6,7 +6,7 @@ import json
 import logging
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import httpx
 import pytest
@@ -14,11 +14,8 @@ from serving import running_server, serving
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.server.log import JsonFormatter, LineFormatter
-from yuliu.session import Stream, StreamOptions
+from yuliu.session import Stream
 from yuliu.speaker import Speaker
-
-if TYPE_CHECKING:
-    from yuliu.text.lexicon import Words
 
 SECRET = "xylophone "
 
@@ -42,11 +39,11 @@ class StumblingStream(Stream):
 class StumblingSpeaker(Speaker):
     """A speaker of such streams."""
 
-    def stream(
-        self, *, voice: str | None = None, options: StreamOptions | None = None, words: Words | None = None
-    ) -> Stream:
+    def stream(self, **asked: Any) -> Stream:
         """Such a stream."""
-        return StumblingStream(self._scheduler, self._route(voice or self.default), options or StreamOptions())
+        stream = super().stream(**asked)
+        stream.__class__ = StumblingStream
+        return stream
 
 
 def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:

@@ -12,6 +12,7 @@ from serving import running_server
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.presets import presets
+from yuliu.server.limits import Limits
 from yuliu.server.options import stream_options
 from yuliu.types import StreamClass
 from yuliu.wire.manner import parse_manner
@@ -36,7 +37,7 @@ class Listener(ToneEngine):
 
 
 def options_of(**fields: Any) -> StreamOptions:
-    return stream_options(SpeechRequest("hi", manner=parse_manner(fields, {})), presets())
+    return stream_options(SpeechRequest("hi", manner=parse_manner(fields, {})), presets(), Limits())
 
 
 def test_nothing_asked_is_an_ordinary_stream() -> None:

@@ -32,7 +32,7 @@ def test_all_fields_are_read() -> None:
     asked = {"preset": "dialogue", "class": "bulk", "chunking": chunking, "max_lead_s": 3}
     manner = parse_manner({**asked, "weight": 2, "lead_in_ms": 250, "seed": 7}, {})
     overrides = {"class": "bulk", "chunking": chunking, "max_lead_s": 3}
-    assert manner == Manner("dialogue", overrides, weight=2.0, lead_in_s=0.25, seed=7)
+    assert manner == Manner("dialogue", overrides, weight=2.0, lead_in_ms=250.0, seed=7)
 
 
 def test_headers_stand_in_for_fields() -> None:
@@ -81,7 +81,7 @@ def test_any_values_give_a_manner_or_a_fault(fields: dict[str, Any], headers: di
         assert error.param in {*FIELDS, "X-Yuliu-Weight"}
     else:
         assert 0.1 <= manner.weight <= 10
-        assert 0 <= manner.lead_in_s <= 1
+        assert 0 <= manner.lead_in_ms <= 1000
         assert 0 <= manner.seed <= MAX_SEED
         assert set(manner.overrides) <= {"class", "chunking", "max_lead_s"}
 

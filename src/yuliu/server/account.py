@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from yuliu.errors import YuliuError
+    from yuliu.session import Stream
     from yuliu.types import Chunk, Ending, StreamClass
     from yuliu.wire.openai import SpeechRequest
     from yuliu.wire.problems import Problem
@@ -33,7 +34,9 @@ class Account:
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self._since_s = time.perf_counter()
-        self._voice = self._format = self._class = self._mode = "-"
+        self._voice = self._format = self._class = "-"
+        self.mode = "-"
+        """``throughput`` if the stream is spoken in whole sentences and larger steps, else ``normal``."""
         self._num_characters = self._num_skipped = 0
         self._audio_s = 0.0
         self._ttfp_s: float | None = None
@@ -51,18 +54,27 @@ class Account:
         """Nothing was sent but a problem."""
         self._status, self._ending, self._retry_s = problem.status, problem.code, problem.retry_after_s
 
+    def broken_off(self) -> None:
+        """What was sent is not whole."""
+        self._ending = "failed"
+
+    def admitted(self, stream: Stream) -> None:
+        """The stream is carried."""
+        self.mode = "throughput" if stream.degraded else "normal"
+
     def sending(self, chunk: Chunk) -> None:
         """A chunk is about to be sent."""
-        if self._ttfp_s is None:
+        self._status = 200
+        if self._ttfp_s is None and not chunk.lead_in:
             self._ttfp_s = time.perf_counter() - self._since_s
-            self._status = 200
         self._audio_s += len(chunk.samples) / chunk.sample_rate
 
-    def ended(self, ending: Ending | None, failure: YuliuError | None) -> None:
+    def ended(self, stream: Stream, failure: YuliuError | None) -> None:
         """The stream is over."""
-        if ending is not None:
-            self._ending = _ENDINGS[type(ending)]
-            self._num_skipped = sum(skip.source.end - skip.source.start for skip in ending.coverage.skipped)
+        if stream.ending is not None:
+            self._ending = _ENDINGS[type(stream.ending)]
+            skipped = stream.ending.coverage.skipped
+            self._num_skipped = sum(skip.source.end - skip.source.start for skip in skipped)
         if isinstance(failure, SynthesisFailed):
             _log.error("synthesis_failed id=%s %s", self.request_id, _origin(failure))
 
@@ -81,7 +93,7 @@ class Account:
             self._num_characters,
             self._num_skipped,
             self._class,
-            self._mode,
+            self.mode,
             self._audio_s,
             "-" if self._ttfp_s is None else round(1000 * self._ttfp_s, 1),
             "-" if self._retry_s is None else round(self._retry_s, 1),

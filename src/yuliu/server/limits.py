@@ -34,6 +34,8 @@ class Limits:
     """How long a connection may stay open without a request; longer than the 60 s of common load balancers."""
     stall_s: float = 60.0
     """How long a reader may take nothing before its connection is cut."""
+    stream_s: float = 86_400.0
+    """How long a stream may take in all: the longest text, played in real time, with room."""
     shutdown_s: int = 30
     """How long streams may go on after SIGTERM."""
 

@@ -20,6 +20,7 @@ from yuliu.server.answers import header, headers_of, problem_answer, request_id
 from yuliu.server.connection import CUT_OFF
 from yuliu.server.options import stream_options
 from yuliu.server.rooms import Rooms
+from yuliu.session import Caller
 from yuliu.types import Finished
 from yuliu.wire.openai import MEDIA_TYPES, choose_voice, parse_speech, sound_head
 from yuliu.wire.problems import Problem, body_too_large, problem_of
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from yuliu.types import Chunk
     from yuliu.wire.openai import ResponseFormat, SpeechRequest
 
+DOOR = "speech"
+"""Which way in this is, for the metrics."""
 PIECE_NUM_CHARS = 512
 """So much text is read at a time: about 5 ms of work, in which no other connection is served."""
 THREAD_BYTES = 32_768
@@ -64,9 +67,10 @@ class Speech:
         body = SpeechBody(send, account)
         try:
             problem = await self._answer(scope, receive, body)
-            if problem is not None:
+            if problem is not None and body.started:
+                account.broken_off()
+            elif problem is not None:
                 account.refused(problem)
-            if problem is not None and not body.started:
                 await problem_answer(scope, problem)(scope, receive, send)
         finally:
             account.close()
@@ -83,11 +87,12 @@ class Speech:
                 if isinstance(request, Problem):
                     return request
                 voice = choose_voice(request, speaker.voices, speaker.default)
-                options = stream_options(request, self._presets)
+                options = stream_options(request, self._presets, self._limits)
                 account.accepted(request, voice, options.terms.stream_class)
                 with self._rooms.stream():
                     words = await asyncio.to_thread(speaker.words, options)
-                    stream = speaker.stream(voice=voice, options=options, words=words)
+                    caller = Caller(DOOR, account.request_id, _text_of(scope, b"traceparent"))
+                    stream = speaker.stream(voice=voice, options=options, words=words, caller=caller)
                     return await _speak(stream, request, receive, body)
         except ClientDisconnect:
             account.client_gone()
@@ -113,19 +118,22 @@ class SpeechBody:
         self.account = account
         self.response_format: ResponseFormat = "wav"
         """Not to be changed any more once it is started."""
-        self.started = self.ended = False
-        """Whether anything was sent, and whether the last chunk was."""
+        self.started = self.has_sound = self.ended = False
+        """Whether anything was sent, whether more than a lead-in was, and whether the last chunk was."""
         self._send = send
+        self._lead_in_ms = 0
 
-    async def write(self, chunk: Chunk) -> None:
-        """Send a chunk; waits while the client's connection takes no more."""
+    async def write(self, chunk: Chunk, stream: Stream) -> None:
+        """Send a chunk of a stream; waits while the client's connection takes no more."""
         sound = to_s16le(chunk.samples)
+        stream.num_bytes += len(sound)
         self.account.sending(chunk)
+        self.has_sound |= not chunk.lead_in
         if not self.started:
             self.started = True
-            await self._send(
-                {"type": "http.response.start", "status": 200, "headers": self._headers(chunk.sample_rate)}
-            )
+            if chunk.lead_in:
+                self._lead_in_ms = round(1000 * len(chunk.samples) / chunk.sample_rate)
+            await self._send({"type": "http.response.start", "status": 200, "headers": self._headers(stream)})
             sound = sound_head(self.response_format, chunk.sample_rate) + sound
         await self._send({"type": "http.response.body", "body": sound, "more_body": True})
 
@@ -134,14 +142,18 @@ class SpeechBody:
         self.ended = True
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    def _headers(self, sample_rate: int) -> list[tuple[bytes, bytes]]:
+    def _headers(self, stream: Stream) -> list[tuple[bytes, bytes]]:
+        request_id = self.account.request_id.encode("ascii")
         return [
             (b"content-type", MEDIA_TYPES[self.response_format].encode("ascii")),
             (b"cache-control", b"no-store"),
-            (b"x-sample-rate", str(sample_rate).encode("ascii")),
+            (b"x-sample-rate", str(stream.sample_rate).encode("ascii")),
             (b"x-channels", b"1"),
             (b"x-encoding", b"pcm_s16le"),
-            (b"x-request-id", self.account.request_id.encode("ascii")),
+            (b"x-request-id", request_id),
+            (b"x-yuliu-stream", request_id),
+            (b"x-yuliu-mode", self.account.mode.encode("ascii")),
+            (b"x-yuliu-lead-in-ms", str(self._lead_in_ms).encode("ascii")),
             (b"x-accel-buffering", b"no"),
         ]
 
@@ -150,14 +162,15 @@ async def _speak(stream: Stream, request: SpeechRequest, receive: Receive, body:
     """Speak the text to its end, to a failure, or until the client is gone."""
     body.response_format = request.response_format
     async with _cancelled_when_gone(receive, stream), stream, asyncio.TaskGroup() as tasks:
+        body.account.admitted(stream)
         pushing = tasks.create_task(_push(stream, request.input))
         failure = await _write_all(stream, body)
         pushing.cancel()
-    body.account.ended(stream.ending, failure)
+    body.account.ended(stream, failure)
     if failure is not None:
         return problem_of(failure)
     if isinstance(stream.ending, Finished):
-        if not body.started:
+        if not body.has_sound:
             raise NothingToSpeak("the input holds nothing that the voice can say", param="input")
         await body.end()
     return None
@@ -201,7 +214,7 @@ async def _write_all(stream: Stream, body: SpeechBody) -> YuliuError | None:
     try:
         async for chunk in stream:
             if len(chunk.samples):
-                await body.write(chunk)
+                await body.write(chunk, stream)
     except YuliuError as failure:
         return failure
     return None
@@ -214,6 +227,10 @@ async def _cut_off(scope: Scope, receive: Receive) -> None:
         extension["cut_off"]()
         while (await receive())["type"] != "http.disconnect":
             pass
+
+
+def _text_of(scope: Scope, name: bytes) -> str:
+    return (header(scope, name) or b"").decode("latin-1")
 
 
 async def read_body(

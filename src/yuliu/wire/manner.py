@@ -37,8 +37,8 @@ class Manner:
     """Those of :data:`PRESET_FIELDS` that were given, as they came: not checked yet."""
     weight: float = 1.0
     """How much the stream counts among those of its class, from 0.1 to 10."""
-    lead_in_s: float = 0.0
-    """Silence that is sent as soon as the stream is admitted, seconds, up to 1."""
+    lead_in_ms: float = 0.0
+    """Silence that is sent as soon as the stream is admitted, milliseconds, at most 1000."""
     seed: int = 0
     """Fixes what an engine draws at random; from 0 to 2**32 - 1."""
 
@@ -57,7 +57,7 @@ def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Ma
         preset=_preset(fields.get("preset")),
         overrides=_overrides(fields, headers.get(CLASS_HEADER.lower())),
         weight=_weight(fields.get("weight"), headers.get(WEIGHT_HEADER.lower())),
-        lead_in_s=_number("lead_in_ms", fields.get("lead_in_ms"), 0, MAX_LEAD_IN_MS, default=0.0) / 1000,
+        lead_in_ms=_number("lead_in_ms", fields.get("lead_in_ms"), 0, MAX_LEAD_IN_MS, default=0.0),
         seed=_seed(fields.get("seed")),
     )
 
