@@ -16,18 +16,15 @@ import pytest
 from serving import PATIENCE_S, read_answer, receive_all, running_server, speech_bytes
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.engines.api import StepResult
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
 from yuliu.server.limits import Limits
 from yuliu.wire.openai import SpeechLimits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from serving import Running
-
-    from yuliu.engines.api import StepRequest
 
 LONG = "one two three four five six seven eight nine ten. " * 8
 """Eight sentences of a second each."""
@@ -38,17 +35,6 @@ def running() -> Iterator[Running]:
     """A server with nothing out of the ordinary, which the tests of this file share."""
     with running_server() as server:
         yield server
-
-
-class HesitantEngine(ToneEngine):
-    """An engine whose sound is not there yet when it is first asked for."""
-
-    def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
-        """Nothing the first time, then as usual."""
-        is_first = self.num_steps == 0
-        results = super().step(requests)
-        nothing = [StepResult(results[0].samples[:0], request.utterance) for request in requests]
-        return nothing if is_first else results
 
 
 def error_of(answer: httpx.Response) -> dict[str, Any]:
@@ -205,7 +191,7 @@ def test_a_failure_before_the_first_sound_is_a_500(script: dict[str, Any], error
 
 def test_a_step_without_sound_is_no_first_sound() -> None:
     """Engines that wait for theirs may give nothing at first; a failure after that is still a clean one."""
-    engine = HesitantEngine(ToneScript(fail_steps=frozenset({1, 2})))
+    engine = ToneEngine(ToneScript(fail_steps=frozenset({1, 2})), manner="remote")
     with running_server(engine=engine) as running:
         assert running.speech(input=LONG).status_code == 500
         assert engine.num_steps == 3
