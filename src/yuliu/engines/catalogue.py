@@ -40,15 +40,6 @@ def engine_factory(manifest: VoiceManifest, files: Mapping[str, Path]) -> MakeEn
     return prepare(files, 10 ** (manifest.gain_db / 20))
 
 
-def load_engine(manifest: VoiceManifest, files: Mapping[str, Path]) -> Engine:
-    """The engine of a voice, with its weights loaded. Takes up to a second.
-
-    Raises:
-        VoiceNotReady: A file is damaged, or the manifest names an engine that this version does not have.
-    """
-    return engine_factory(manifest, files)()
-
-
 def _fastspeech2(files: Mapping[str, Path], gain: float) -> MakeEngine:
     from yuliu.engines.fastspeech2 import FastSpeech2Engine
     from yuliu.text.remembered import Remembered
