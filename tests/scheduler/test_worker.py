@@ -2,59 +2,30 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import random
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass, field
+import tracemalloc
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from heard import OPTIONS, PATIENCE_S, Inbox, one_lane, segment, sound, speak
 
-from yuliu.engines.api import PlanOptions
-from yuliu.engines.tone import ToneEngine, ToneScript, tone
+from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, SynthesisFailed
+from yuliu.scheduler.events import SegmentReady, Step, StepFinished, StreamOpened, Terms
+from yuliu.scheduler.tuning import Tuning
 from yuliu.scheduler.worker import Admitted, Broken, Output, Planned, Rendered, Scheduler, Settings
-from yuliu.types import Boundary, Segment, Span, SpeakOptions
+from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
-OPTIONS = PlanOptions(SpeakOptions(), lead_s=0.025, tail_s=0.1)
-
-
-def segment(text: str, start: int = 0) -> Segment:
-    end = start + len(text)
-    return Segment(text, Span(start, end), tuple(range(start, end)), Boundary.SENTENCE, "en")
-
-
-@dataclass
-class Inbox:
-    """Collects a stream's outputs and lets a test wait for some of them."""
-
-    outputs: list[Output] = field(default_factory=list)
-    arrived: threading.Condition = field(default_factory=threading.Condition)
-
-    def __call__(self, output: Output) -> None:
-        with self.arrived:
-            self.outputs.append(output)
-            self.arrived.notify_all()
-
-    def wait_until(self, condition: Callable[[Inbox], bool]) -> None:
-        with self.arrived:
-            assert self.arrived.wait_for(lambda: condition(self), timeout=10)
-
-    @property
-    def done(self) -> int:
-        return sum(isinstance(output, Rendered) and output.utterance.done for output in self.outputs)
-
-    @property
-    def broken(self) -> list[Broken]:
-        return [output for output in self.outputs if isinstance(output, Broken)]
-
-    def samples(self) -> list[float]:
-        return [s for output in self.outputs if isinstance(output, Rendered) for s in output.samples.tolist()]
+    from yuliu.scheduler.events import Action, Event
 
 
 @pytest.fixture
@@ -78,9 +49,7 @@ def test_segments_come_out_in_order_and_whole(schedulers: Callable[[ToneEngine],
     for each in segments:
         scheduler.submit(stream_id, "tone", each, OPTIONS)
     inbox.wait_until(lambda i: i.done == 2)
-    plans = [ToneEngine().plan(each, OPTIONS) for each in segments]
-    expected = [tone(plan.segment, 0, ToneEngine.HOP * (plan.num_frames or 0)) for plan in plans]
-    assert np.array_equal(np.array(inbox.samples(), np.float32), np.concatenate(expected))
+    assert np.array_equal(inbox.samples(), sound(*segments))
     assert scheduler.num_jobs == 0
 
 
@@ -178,3 +147,147 @@ def test_a_forked_process_is_told_to_open_its_own() -> None:
     """A child has none of the threads: using or closing its copy ends at once, and the parent goes on speaking."""
     finished = subprocess.run([sys.executable, "-W", "ignore", "-c", USED_AFTER_FORK], check=False)
     assert finished.returncode == 7
+
+
+class Held:
+    """A ``sleep`` for the engine that stops in the call it is told to, once."""
+
+    def __init__(self, number: int) -> None:
+        self._left = number
+        self.reached, self.may_go_on = threading.Event(), threading.Event()
+
+    def __call__(self, _: float) -> None:
+        self._left -= 1
+        if self._left == -1:
+            self.reached.set()
+            assert self.may_go_on.wait(PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (0, [Admitted]),  # while it is planned
+        (1, [Admitted, Planned]),  # in its first step
+        (2, [Admitted, Planned, Rendered]),  # when it has sound
+        (None, [Admitted, Planned, Rendered]),  # when all of it is made, and nobody has read it
+    ],
+)
+def test_cancel_in_every_state(
+    schedulers: Callable[[ToneEngine], Scheduler], call: int | None, expected: list[type[Output]]
+) -> None:
+    """Nothing comes any more, nothing is left, and the lane serves the next."""
+    held = Held(-1 if call is None else call)
+    scheduler = schedulers(ToneEngine(sleep=held))
+    inbox, text = Inbox(), "a" if call is None else "a b c d e f g h i j k l m n o p"
+    stream_id = scheduler.open(inbox)
+    scheduler.submit(stream_id, "tone", segment(text), OPTIONS)
+    if call is None:
+        inbox.wait_done()
+    else:
+        assert held.reached.wait(PATIENCE_S)
+    scheduler.close_stream(stream_id)
+    assert (scheduler.num_streams, scheduler.num_jobs) == (0, 0)
+    held.may_go_on.set()
+    speak(scheduler, ["x"]).wait_done()
+    assert [type(output) for output in inbox.outputs] == expected
+
+
+def test_cancel_while_waiting_to_be_admitted(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
+    """Its place is free, and it never hears that it was let in."""
+    held = Held(1)
+    scheduler = schedulers(ToneEngine(sleep=held))
+    scheduler.tune(Tuning(max_load=0.001))
+    first = speak(scheduler, ["a b c d"])
+    assert held.reached.wait(PATIENCE_S)
+    waiting, next_one = Inbox(), Inbox()
+    scheduler.close_stream(scheduler.open(waiting))
+    scheduler.submit(scheduler.open(next_one), "tone", segment("x"), OPTIONS)
+    assert scheduler.snapshot().queue_depth[StreamClass.STANDARD] == 1
+    held.may_go_on.set()
+    first.wait_done()
+    next_one.wait_done()
+    assert not waiting.outputs
+
+
+def test_a_sink_may_close_its_stream(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
+    """What a sink does in the middle of a decision comes after it."""
+    scheduler = schedulers(ToneEngine())
+    outputs: list[Output] = []
+
+    def close_at(cls: type[Output]) -> None:
+        def sink(output: Output) -> None:
+            outputs.append(output)
+            if isinstance(output, cls):
+                scheduler.close_stream(stream_id)
+
+        stream_id = -1
+        with scheduler._lock:  # so that it has its number before it is called
+            stream_id = scheduler.open(sink)
+            scheduler.submit(stream_id, "tone", segment("a b c d e f"), OPTIONS)
+
+    for cls in (Planned, Rendered):
+        close_at(cls)
+        speak(scheduler, ["x"]).wait_done()
+        assert isinstance(outputs[-1], cls)
+    assert (scheduler.num_streams, scheduler.num_jobs) == (2, 0)
+
+
+def test_many_mixed_streams_sound_as_each_alone() -> None:
+    """64 streams of all classes and manners of engine, some cancelled: each has the samples it should."""
+    chance = random.Random(4)
+    makers: dict[str, Callable[[], ToneEngine]] = {
+        "frames": ToneEngine,
+        "late": lambda: ToneEngine(manner="autoregressive"),
+        "far": lambda: ToneEngine(manner="remote"),
+    }
+    scheduler = Scheduler(makers, Settings(num_lanes=4, tuning=Tuning(max_load=1000.0)))
+    streams = []
+    for number in range(64):
+        terms = Terms(chance.choice([StreamClass.INTERACTIVE, StreamClass.STANDARD, StreamClass.BULK]))
+        texts = [f"{number} " + "word " * chance.randrange(8) for _ in range(chance.randint(1, 4))]
+        engine = chance.choice(["frames", "frames", "late", "far"])
+        streams.append((texts, speak(scheduler, texts, engine=engine, terms=terms)))
+        if number % 4 == 0:
+            cancelled = Inbox()
+            stream_id = scheduler.open(cancelled, (engine,), terms)
+            scheduler.submit(stream_id, engine, segment("never heard to its end"), OPTIONS)
+            scheduler.close_stream(stream_id)
+    for texts, inbox in streams:
+        inbox.wait_done(len(texts))
+        assert np.array_equal(inbox.samples(), sound(*map(segment, texts)))
+        scheduler.close_stream(inbox.stream_id)
+    assert (scheduler.num_streams, scheduler.num_jobs) == (0, 0)
+    scheduler.close()
+
+
+@pytest.mark.parametrize("cache_bytes", [0, 1_000_000])
+def test_a_stalled_stream_costs_less_than_a_megabyte(cache_bytes: int) -> None:
+    """Streams that nobody reads are stopped early: sound, plans and all count."""
+    scheduler = Scheduler({"tone": ToneEngine}, one_lane(cache_bytes=cache_bytes, tuning=Tuning(max_load=1000.0)))
+    speak(scheduler, ["warm up"]).wait_done()
+    gc.collect()
+    tracemalloc.start()
+    before = tracemalloc.get_traced_memory()[0]
+    inboxes = [speak(scheduler, ["word " * 45 + str(number)] * 16) for number in range(8)]
+    for inbox in inboxes:
+        inbox.wait_until(lambda i: len(i.samples()) > 4 * 24_000)
+    speak(scheduler, ["another one"]).wait_done()
+    gc.collect()
+    per_stream = (tracemalloc.get_traced_memory()[0] - before) / len(inboxes)
+    tracemalloc.stop()
+    assert 4 * 24_000 * 4 < per_stream < 1_000_000
+    scheduler.close()
+
+
+def test_each_event_is_recorded_with_what_it_led_to() -> None:
+    """In order, with times that do not go back; nothing happens that is not recorded."""
+    records: list[tuple[float, Event, Sequence[Action]]] = []
+    scheduler = Scheduler({"tone": ToneEngine}, one_lane(), record=lambda *record: records.append(record))
+    speak(scheduler, ["one two three"]).wait_done()
+    scheduler.close()
+    events = [event for _, event, _ in records]
+    assert {StreamOpened, SegmentReady, StepFinished} <= {type(event) for event in events}
+    times = [now for now, _, _ in records]
+    assert times == sorted(times)
+    ordered = sum(isinstance(action, Step) for _, _, actions in records for action in actions)
+    assert ordered == sum(isinstance(event, StepFinished) for event in events)

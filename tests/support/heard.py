@@ -42,6 +42,7 @@ class Inbox:
 
     outputs: list[Output] = field(default_factory=list)
     arrived: threading.Condition = field(default_factory=threading.Condition)
+    stream_id: int = -1
 
     def __call__(self, output: Output) -> None:
         with self.arrived:
@@ -111,7 +112,7 @@ class Made:
 def speak(scheduler: Scheduler, texts: Sequence[str], *, engine: str = "tone", terms: Terms | None = None) -> Inbox:
     """A new stream of these segments, at places of its own."""
     inbox = Inbox()
-    stream_id = scheduler.open(inbox, (engine,), terms)
+    inbox.stream_id = stream_id = scheduler.open(inbox, (engine,), terms)
     for number, text in enumerate(texts):
         scheduler.submit(stream_id, engine, segment(text, 100 * number), OPTIONS)
     scheduler.end_text(stream_id)
