@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -23,6 +23,7 @@ from yuliu.engines.api import PlanOptions, StepRequest
 from yuliu.engines.catalogue import DERIVATIONS, engine_factory
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, UnknownVoice, VoiceNotReady
 from yuliu.lexicons import LexiconStore, request_words
+from yuliu.metrics.report import Levels
 from yuliu.scheduler.worker import Scheduler, Settings
 from yuliu.session import Caller, Route, Stream, StreamOptions, Surroundings
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
 
     from yuliu.engines.api import Engine
-    from yuliu.session import StreamMetrics
+    from yuliu.metrics.metrics import Metrics
     from yuliu.text.lexicon import Words
     from yuliu.types import Lang, Samples, Timing
     from yuliu.voices import VoiceInfo
@@ -43,7 +44,13 @@ WARM_UP: Mapping[Lang, str] = {"zh": "你好，今天天气怎么样？", "en": 
 """What each voice says once before it is ready: the first run of a model allocates and compiles."""
 
 
-def open(*voices: str, home: Path | None = None, lanes: int | None = None) -> Speaker:  # noqa: A001 - read as yuliu.open
+def open(  # noqa: A001 - read as yuliu.open
+    *voices: str,
+    home: Path | None = None,
+    lanes: int | None = None,
+    cache_bytes: int = 0,
+    metrics: Metrics | None = None,
+) -> Speaker:
     """Load voices and warm them up; takes one to three seconds.
 
     Args:
@@ -51,6 +58,8 @@ def open(*voices: str, home: Path | None = None, lanes: int | None = None) -> Sp
             names none. The voices that a composite is made of can be used by their own names as well.
         home: Where voices are kept; None takes $YULIU_HOME or the platform's folder for application data.
         lanes: Threads that speak; None takes one a core, four at most.
+        cache_bytes: Sound of segments spoken lately that is kept, to be served again; 0 keeps none.
+        metrics: Is told what happens, and asks what is so.
 
     Raises:
         UnknownVoice: There is no voice of that name.
@@ -62,7 +71,9 @@ def open(*voices: str, home: Path | None = None, lanes: int | None = None) -> Sp
     bases = dict.fromkeys(base for parts in wanted.values() for base in parts.values())
     factories = {base: partial(_warm, _factory(store, base)) for base in bases}
     voices_ = wanted | {base: _parts(store.info(base)) for base in bases}
-    return Speaker(factories, voices_, default=names[0], lexicons=LexiconStore(home), num_lanes=lanes)
+    settings = Settings(num_lanes=lanes, cache_bytes=cache_bytes)
+    lexicons = LexiconStore(home)
+    return Speaker(factories, voices_, default=names[0], lexicons=lexicons, settings=settings, metrics=metrics)
 
 
 def load_voice(store: VoiceStore, name: str) -> dict[Lang, Engine]:
@@ -134,11 +145,12 @@ class Speaker:
         voices: For each voice which engine speaks which language.
         default: The voice that is used where none is named.
         lexicons: Where the lexicons are that streams may name, and the one that holds for all; None has none.
-        num_lanes: Threads that speak; None takes one a core, four at most.
-        metrics: Is told what streams come to.
+        num_lanes: Threads that speak; None takes what ``settings`` say.
+        settings: What else is settled for the scheduler's life.
+        metrics: Is told what happens, and asks what is so.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what it is made of
         self,
         engines: Mapping[str, Callable[[], Engine]],
         voices: Mapping[str, Mapping[Lang, str]],
@@ -146,9 +158,13 @@ class Speaker:
         default: str,
         lexicons: LexiconStore | None = None,
         num_lanes: int | None = None,
-        metrics: StreamMetrics | None = None,
+        settings: Settings | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
-        self._scheduler = Scheduler(engines, Settings(num_lanes=num_lanes))
+        settings = settings or Settings()
+        if num_lanes is not None:
+            settings = replace(settings, num_lanes=num_lanes)
+        self._scheduler = Scheduler(engines, settings, observer=metrics)
         rates = {found.format.sample_rate for found in self._scheduler.capabilities.values()}
         if len(rates) != 1:
             self._scheduler.close()
@@ -160,6 +176,8 @@ class Speaker:
         self._routes = {name: Route(dict(parts), self.sample_rate, name) for name, parts in voices.items()}
         self._lexicons = lexicons
         self._metrics = metrics
+        if metrics is not None:
+            metrics.gauge_source(partial(_levels, self._scheduler))
 
     def __enter__(self) -> Self:
         """The speaker itself."""
@@ -255,6 +273,19 @@ class Speaker:
         samples = np.concatenate([chunk.samples for chunk in chunks])
         timings = tuple(timing for chunk in chunks for timing in chunk.timings)
         return Audio(samples, stream.sample_rate, timings, stream.ending.coverage)
+
+
+def _levels(scheduler: Scheduler) -> Levels:
+    """What is so in a scheduler now, for the metrics."""
+    found, cached = scheduler.snapshot(), scheduler.cache_counts()
+    return Levels(
+        streams=found.streams,
+        queue_depth=found.queue_depth,
+        num_lanes=found.num_lanes,
+        num_lanes_busy=found.num_lanes_busy,
+        throughput_mode=found.throughput,
+        cache_bytes={"sound": cached.num_bytes, "phrases": cached.pinned_bytes},
+    )
 
 
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
