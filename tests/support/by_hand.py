@@ -1,0 +1,149 @@
+"""A stream's surroundings moved by hand: an event loop whose time stands still, a scheduler that obeys."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from yuliu.engines.api import StepRequest
+from yuliu.engines.tone import ToneEngine
+from yuliu.errors import Overloaded
+from yuliu.scheduler.events import Terms
+from yuliu.scheduler.worker import Admitted, Broken, Planned, Rendered
+from yuliu.session import Route, Stream, StreamOptions, Surroundings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from yuliu.engines.api import PlanOptions, Utterance
+    from yuliu.scheduler.worker import Output, Scheduler
+    from yuliu.session import StreamMetrics
+    from yuliu.types import Segment
+
+T = TypeVar("T")
+
+
+class StillLoop(asyncio.SelectorEventLoop):
+    """Its clock moves when a test says so. Sleeping on it would take real time: only ``sleep(0)`` is sensible."""
+
+    now_s = 100.0
+
+    def time(self) -> float:
+        """Seconds."""
+        return self.now_s
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a test's coroutine in such a loop."""
+    with asyncio.Runner(loop_factory=StillLoop) as runner:
+        return runner.run(coroutine)
+
+
+async def pass_time(seconds: float) -> None:
+    """Let time pass, and whatever is due happen."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, StillLoop)
+    loop.now_s += seconds
+    await settle()
+
+
+async def settle() -> None:
+    """Let all that is ready on the loop happen."""
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+class HandScheduler:
+    """Takes what a stream says, and says to it what a test wants. One stream at a time; its engine makes tones."""
+
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
+        self.clock = clock or asyncio.get_running_loop().time
+        self.engine = ToneEngine()
+        self.terms = Terms()
+        self.segments: list[tuple[Segment, PlanOptions]] = []
+        """What was submitted."""
+        self.taken_s = 0.0
+        self.positions_s: list[float] = []
+        """What :meth:`played` was told."""
+        self.closed: list[int] = []
+        self.abandoned: list[int] = []
+        self.text_ended = False
+        self.utterance: Utterance
+        """What was planned last."""
+        self._sink: Callable[[Output], None] = lambda _: None
+        self._num_opened = 0
+
+    def open(self, sink: Callable[[Output], None], engines: tuple[str, ...], terms: Terms) -> int:
+        """As the real one."""
+        del engines
+        self._sink, self.terms = sink, terms
+        self._num_opened += 1
+        return self._num_opened
+
+    def submit(self, stream_id: int, engine: str, segment: Segment, options: PlanOptions) -> None:
+        """As the real one."""
+        del stream_id, engine
+        self.segments.append((segment, options))
+
+    def end_text(self, stream_id: int) -> None:
+        """As the real one."""
+        del stream_id
+        self.text_ended = True
+
+    def taken(self, stream_id: int, audio_s: float) -> None:
+        """As the real one."""
+        del stream_id
+        self.taken_s += audio_s
+
+    def played(self, stream_id: int, position_s: float) -> None:
+        """As the real one."""
+        del stream_id
+        self.positions_s.append(position_s)
+
+    def close_stream(self, stream_id: int) -> None:
+        """As the real one."""
+        self.closed.append(stream_id)
+
+    def abandon(self, stream_id: int) -> None:
+        """As the real one."""
+        self.abandoned.append(stream_id)
+
+    async def say(self, output: Output) -> None:
+        """Give an output to the stream."""
+        self._sink(output)
+        await settle()
+
+    async def admit(self, *, throughput: bool = False, first_weight_scale: float = 1.0) -> None:
+        """Let the stream in."""
+        await self.say(Admitted(throughput, first_weight_scale))
+
+    async def refuse(self) -> None:
+        """Turn it away."""
+        await self.say(Broken(Overloaded("too many", retry_after_s=3.0)))
+
+    async def plan(self, number: int = 0, *, took_s: float = 0.0) -> Utterance:
+        """Plan a segment."""
+        self.utterance = utterance = self.engine.plan(*self.segments[number])
+        await self.say(Planned(utterance, self.clock(), took_s))
+        return utterance
+
+    async def render(self, utterance: Utterance, num_frames: int = 10_000, *, took_s: float = 0.0) -> Utterance:
+        """Make so many frames of it."""
+        (result,) = self.engine.step([StepRequest(utterance, num_frames)])
+        await self.say(Rendered(result.samples, result.utterance, self.clock(), took_s))
+        return result.utterance
+
+    async def make(self, number: int = 0) -> None:
+        """Plan a segment and make all of its sound."""
+        utterance = await self.plan(number)
+        if not utterance.done:
+            await self.render(utterance)
+
+
+def hand_stream(
+    scheduler: HandScheduler, options: StreamOptions | None = None, *, metrics: StreamMetrics | None = None
+) -> Stream:
+    """A stream on such a scheduler."""
+    route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone")
+    around = Surroundings({"tone": route}, metrics=metrics)
+    return Stream(cast("Scheduler", scheduler), route, options or StreamOptions(), around)
