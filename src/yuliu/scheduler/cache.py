@@ -178,6 +178,7 @@ class SoundCache:
         self._pinned: dict[Key, tuple[Kept, set[int]]] = {}  # with the groups that hold it
         self._num_bytes = self._pinned_bytes = 0
         self._num_hits = self._num_misses = 0
+        self._broken_off: set[int] = set()  # groups that are not held whole
 
     @property
     def counts(self) -> CacheCounts:
@@ -211,6 +212,8 @@ class SoundCache:
     def keep(self, keeping: Keeping, utterance: Utterance, hop_samples: int) -> None:
         """A segment was spoken to its end."""
         if not keeping.pieces:
+            if keeping.pieces is None and keeping.found is None and keeping.group is not None:
+                self._broken_off.add(keeping.group)  # longer than may be kept
             return
         kept = Kept.of(utterance, np.concatenate(keeping.pieces), hop_samples)
         keeping.pieces = None
@@ -223,8 +226,13 @@ class SoundCache:
         """The segments that a group holds."""
         return tuple(key for key, (_, groups) in self._pinned.items() if group in groups)
 
+    def is_whole(self, group: int) -> bool:
+        """Whether all sound of a group that was made is held: there was room for it."""
+        return group not in self._broken_off
+
     def unpin(self, group: int) -> None:
         """A group of phrases is not wanted any more; its sound stays as long as that of others would."""
+        self._broken_off.discard(group)
         for key in self.keys_of(group):
             kept, groups = self._pinned[key]
             groups.discard(group)
@@ -240,6 +248,8 @@ class SoundCache:
             self._pinned[key] = (kept, {group})
             self._pinned_bytes += kept.samples.nbytes
             self._forget(key)
+        else:
+            self._broken_off.add(group)
 
     def _remember(self, key: Key, kept: Kept) -> None:
         self._forget(key)

@@ -237,6 +237,11 @@ class Scheduler:
         with self._lock:
             return self._cache.counts
 
+    def keeps(self, group: int) -> bool:
+        """Whether there was room for all sound of a group of phrases."""
+        with self._lock:
+            return self._cache.is_whole(group)
+
     def unpin(self, group: int) -> None:
         """The sound of a group of phrases need not be kept any more."""
         with self._lock:

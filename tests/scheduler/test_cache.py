@@ -1,0 +1,266 @@
+"""Sound that is kept: the same bytes as made anew, wherever the text stands, and never more than may be kept."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from heard import OPTIONS, Inbox, one_lane, segment, sound, speak
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.scheduler.cache import MAX_ENTRY_BYTES, Kept, Key, SoundCache, key_of
+from yuliu.scheduler.events import Terms
+from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.worker import Scheduler
+from yuliu.text.lexicon import Entry, Lexicon, Words
+from yuliu.types import Boundary, Hint, Span, SpeakOptions, Style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.engines.api import Utterance
+    from yuliu.types import Segment
+
+BASE = segment("hello there")
+CHANGES: list[dict[str, Any]] = [
+    {"text": "hello where"},
+    {"origin": (0, *range(2, 12)), "source": Span(0, 12)},
+    {"source": Span(0, 12)},
+    {"boundary": Boundary.CLAUSE},
+    {"lang": "zh"},
+    {"hints": (Hint(Span(0, 5), "spoken", "bye"),)},
+    {"style": Style(rate=1.1)},
+    {"respelling": Words((Lexicon.of("a", [Entry("hello", "bye", stage="after")]),))},
+]
+
+
+def key(of: Segment, options: Any = OPTIONS, version: str = "1") -> Key:
+    found = key_of(of, options, engine="tone", version=version)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_changes_the_sound_changes_the_key(change: dict[str, Any]) -> None:
+    """Text, hints, words, language, boundary, style; and the source behind it, for what is told of it."""
+    assert key(replace(BASE, **change)) != key(BASE)
+
+
+def test_options_and_version_are_in_the_key() -> None:
+    """Speed, seed, silences, the voice's version."""
+    for options in (
+        replace(OPTIONS, lead_s=0.0),
+        replace(OPTIONS, tail_s=0.0),
+        replace(OPTIONS, speak=SpeakOptions(speed=1.5)),
+        replace(OPTIONS, speak=SpeakOptions(seed=1)),
+    ):
+        assert key(BASE, options) != key(BASE)
+    assert key(BASE, version="2") != key(BASE)
+
+
+def test_what_is_done_later_is_not_in_the_key() -> None:
+    """Place, volume, marks and pauses change nothing that an engine makes."""
+    for same in (segment(BASE.text, 77), replace(BASE, style=Style(volume_db=6.0)), replace(BASE, pause_s=1.0)):
+        assert key(same) == key(BASE)
+
+
+def test_equal_words_have_equal_keys_and_unknown_ones_none() -> None:
+    """Lexicons count by what is in them."""
+    twice = [Words((Lexicon.of(name, [Entry("a", "b", stage="after")]),)) for name in "xy"]
+    assert len({key(replace(BASE, respelling=words)) for words in twice}) == 1
+
+    class Other:
+        """Somebody else's."""
+
+        def respell(self, spoken: str, lang: str) -> Sequence[tuple[Span, str]]:
+            return []
+
+    assert key_of(replace(BASE, respelling=Other()), OPTIONS, engine="tone", version="") is None
+
+
+@dataclass
+class Asked(Unobserved):
+    """Counts hits and misses."""
+
+    hits: int = 0
+    misses: int = 0
+
+    def cache_lookup(self, cache: str, *, hit: bool) -> None:
+        assert cache == "sound"
+        self.hits += hit
+        self.misses += not hit
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(["one", "two words", "你好", "a b c d e f g h i j k l"]), st.integers(0, 500)),
+        max_size=9,
+    ),
+    st.sampled_from(["frames", "autoregressive"]),
+)
+def test_kept_sound_is_what_would_be_made(texts: list[tuple[str, int]], manner: Any) -> None:
+    """Segments come again at other places: samples, timings and ends are those that an engine makes."""
+    asked, inbox, plain = Asked(), Inbox(), Inbox()
+    kept = Scheduler({"tone": lambda: ToneEngine(manner=manner)}, one_lane(cache_bytes=10**7), observer=asked)
+    anew = Scheduler({"tone": lambda: ToneEngine(manner=manner)}, one_lane())
+    segments, at = [], 0
+    for text, gap in texts:
+        segments.append(segment(text, at + gap))
+        at += gap + len(text)
+    for scheduler, box in ((kept, inbox), (anew, plain)):
+        stream_id = scheduler.open(box)
+        for number, each in enumerate(segments):
+            scheduler.submit(stream_id, "tone", each, OPTIONS)
+            box.wait_done(number + 1)
+            scheduler.taken(stream_id, 10.0)
+        scheduler.close()
+    assert np.array_equal(inbox.samples(), plain.samples())
+    assert [known(output.utterance) for output in inbox.planned] == [
+        known(output.utterance) for output in plain.planned
+    ]
+    assert asked.misses == len({text for text, _ in texts})
+    assert asked.hits == len(texts) - asked.misses
+    assert sum(output.cached and output.utterance.done for output in inbox.rendered) == asked.hits
+
+
+def known(plan: Utterance) -> tuple[object, ...]:
+    return plan.segment.source, plan.phonemes, plan.timings, plan.skipped, plan.lead_s, plan.tail_s
+
+
+def test_long_kept_sound_comes_in_pieces_that_its_reader_may_change() -> None:
+    """Each piece is a second at most, a copy, and the last one says that it is the last."""
+    scheduler = Scheduler({"tone": ToneEngine}, one_lane(cache_bytes=10**7))
+    text = "word " * 31
+    for _ in range(2):
+        inbox = speak(scheduler, [text])
+        inbox.wait_done()
+        for output in inbox.rendered:
+            assert output.samples.flags.writeable
+    assert np.array_equal(inbox.samples(), sound(segment(text)))
+    assert [len(output.samples) for output in inbox.rendered[:-1]] == [24_000] * 3
+    assert [output.utterance.done for output in inbox.rendered] == [False] * 3 + [True]
+    frames = [output.utterance.next_frame for output in inbox.rendered]
+    assert frames == sorted(frames)
+    assert all(frames)
+    scheduler.close()
+
+
+def test_what_failed_or_was_cancelled_is_not_kept() -> None:
+    """Only whole sound is."""
+    script = ToneScript(fail_steps=frozenset({1, 2}))
+    engine = ToneEngine(script)
+    scheduler = Scheduler({"tone": lambda: engine}, one_lane(cache_bytes=10**7))
+    inbox = speak(scheduler, ["word " * 20])
+    inbox.wait_until(lambda i: bool(i.broken))
+    assert scheduler.cache_counts().num_entries == 0
+    again = speak(scheduler, ["word " * 20])
+    again.wait_done()
+    assert not any(output.cached for output in again.rendered)
+    assert np.array_equal(again.samples(), sound(segment("word " * 20)))
+    scheduler.close()
+
+
+def test_silence_and_long_sound_are_not_kept() -> None:
+    """The first costs nothing to make, the second would be held twice while it is made."""
+    scheduler = Scheduler({"tone": ToneEngine}, one_lane(cache_bytes=10**7))
+    for text in ("...", "word " * 60):
+        inbox = Inbox()
+        stream_id = scheduler.open(inbox)
+        scheduler.submit(stream_id, "tone", segment(text), OPTIONS)
+        inbox.wait_until(lambda i: bool(i.planned))
+        while not inbox.planned[0].utterance.done and not inbox.done:
+            scheduler.taken(stream_id, 1.0)
+            num_outputs = len(inbox.outputs)
+            inbox.wait_until(lambda i, n=num_outputs: i.done or len(i.outputs) > n)  # type: ignore[misc]
+    assert scheduler.cache_counts().num_entries == 0
+    scheduler.close()
+
+
+def test_phrases_stay_while_others_come_and_go() -> None:
+    """The sound of a group is there until the group is given up, also if it was kept before; then it is like others."""
+    scheduler = Scheduler({"tone": ToneEngine}, one_lane(cache_bytes=100_000))
+    speak(scheduler, ["welcome"]).wait_done()
+    for group in (1, 2):
+        speak(scheduler, ["welcome", "goodbye"], terms=Terms(phrases=group)).wait_done(2)
+    for number in range(20):
+        speak(scheduler, [f"something else {number}"]).wait_done()
+    counts = scheduler.cache_counts()
+    assert (counts.num_pinned, counts.pinned_bytes) == (2, 2 * 12 * 240 * 4)
+    assert 0 < counts.num_bytes <= 100_000
+    scheduler.unpin(1)
+    served = speak(scheduler, ["welcome"])
+    served.wait_done()
+    assert served.rendered[0].cached
+    scheduler.unpin(2)
+    assert scheduler.cache_counts().num_pinned == 0
+    scheduler.close()
+
+
+def test_without_a_cache_phrases_are_kept_alone() -> None:
+    """Nothing else is."""
+    scheduler = Scheduler({"tone": ToneEngine}, one_lane())
+    speak(scheduler, ["hello"], terms=Terms(phrases=1)).wait_done()
+    for text, is_kept in [("hello", True), ("else", False), ("else", False)]:
+        inbox = speak(scheduler, [text])
+        inbox.wait_done()
+        assert [output.cached for output in inbox.rendered] == [is_kept]
+    counts = scheduler.cache_counts()
+    assert (counts.num_entries, counts.num_bytes, counts.num_pinned) == (0, 0, 1)
+    scheduler.close()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 12), st.integers(1, 60_000), st.sampled_from([None, None, 1, 2])), max_size=40)
+)
+def test_never_more_than_may_be_kept(asked: list[tuple[int, int, int | None]]) -> None:
+    """Bytes are counted right and stay within both limits; what was found is the sound of its own key."""
+    cache = SoundCache(300_000, 200_000)
+    for number, num_samples, group in asked:
+        each = segment(f"text {number}")
+        keeping = cache.look_up(key(each), group)
+        if keeping.found is not None:
+            assert keeping.found.samples[0] == number
+            continue
+        keeping.add(np.full(num_samples, number, np.float32))
+        cache.keep(keeping, ToneEngine().plan(each, OPTIONS), ToneEngine.HOP)
+    for group in (1, 2):
+        counts = cache.counts
+        assert counts.num_bytes <= 300_000
+        assert counts.pinned_bytes <= 200_000
+        assert counts.num_bytes == sum(kept.samples.nbytes for kept in cache._recent.values())
+        assert counts.pinned_bytes == sum(kept.samples.nbytes for kept, _ in cache._pinned.values())
+        assert all(kept.samples.nbytes <= MAX_ENTRY_BYTES for kept in cache._recent.values())
+        assert not cache._recent.keys() & cache._pinned.keys()
+        cache.unpin(group)
+    assert cache.counts.num_pinned == 0
+
+
+def test_the_oldest_goes_first() -> None:
+    """What was asked for lately stays."""
+    cache = SoundCache(2 * 4_000, 0)
+    keys = [key(segment(text)) for text in "abc"]
+
+    def put(number: int) -> None:
+        keeping = cache.look_up(keys[number], None)
+        keeping.add(np.zeros(1_000, np.float32))
+        cache.keep(keeping, ToneEngine().plan(segment("abc"[number]), OPTIONS), ToneEngine.HOP)
+
+    put(0)
+    put(1)
+    assert cache.look_up(keys[0], None).found
+    put(2)
+    assert [cache.look_up(each, None).found is not None for each in keys] == [True, False, True]
+
+
+def test_what_is_kept_cannot_be_changed() -> None:
+    """Its samples are read-only."""
+    kept = Kept.of(ToneEngine().plan(BASE, OPTIONS), np.zeros(480, np.float32), 240)
+    with pytest.raises(ValueError, match="read-only"):
+        kept.samples[0] = 1.0
+    assert all(isinstance(samples, np.ndarray) for samples, _ in kept.pieces(kept.at(BASE), 24_000))
