@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.errors import Closed, InvalidRequest, Overloaded, TimedOut
-from yuliu.scheduler.worker import Broken
+from yuliu.scheduler.outputs import Broken
 from yuliu.segmenter import Chunking
 from yuliu.session import StreamLimits, StreamOptions
 from yuliu.types import Cancelled, Failed, Finished, Heard, Span

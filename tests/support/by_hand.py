@@ -9,14 +9,15 @@ from yuliu.engines.api import StepRequest
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import Overloaded
 from yuliu.scheduler.events import Terms
-from yuliu.scheduler.worker import Admitted, Broken, Planned, Rendered
+from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
 from yuliu.session import Route, Stream, StreamOptions, Surroundings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from yuliu.engines.api import PlanOptions, Utterance
-    from yuliu.scheduler.worker import Output, Scheduler
+    from yuliu.scheduler.outputs import Output
+    from yuliu.scheduler.worker import Scheduler
     from yuliu.session import StreamMetrics
     from yuliu.types import Segment
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from yuliu.engines.api import Utterance
-    from yuliu.scheduler.worker import Rendered
+    from yuliu.scheduler.outputs import Rendered
     from yuliu.session.options import Route
     from yuliu.session.report import StreamMetrics
     from yuliu.types import Chunk, Ending, StreamClass

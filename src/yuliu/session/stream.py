@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 from yuliu.coverage import Ledger
 from yuliu.errors import Closed
 from yuliu.joiner import Joiner
-from yuliu.scheduler.worker import Admitted, Broken, Planned, Rendered
+from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
 from yuliu.session.alarm import Alarm
 from yuliu.session.diary import Diary, Ready
 from yuliu.session.intake import Intake, ToSpeak
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from yuliu.errors import YuliuError
     from yuliu.joiner import Part
-    from yuliu.scheduler.worker import Output, Scheduler
+    from yuliu.scheduler.outputs import Output
+    from yuliu.scheduler.worker import Scheduler
     from yuliu.segmenter import Chunking
     from yuliu.session.diary import Surroundings
     from yuliu.session.intake import ToPass
