@@ -9,6 +9,8 @@ with yuliu.open() as speaker:
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import itertools
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -24,13 +26,14 @@ from yuliu.engines.catalogue import DERIVATIONS, engine_factory
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, UnknownVoice, VoiceNotReady
 from yuliu.lexicons import LexiconStore, request_words
 from yuliu.metrics.report import Levels
+from yuliu.scheduler.pins import Pins
 from yuliu.scheduler.worker import Scheduler, Settings
 from yuliu.session import Caller, Route, Stream, StreamOptions, Surroundings
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping
+    from collections.abc import Callable, Coroutine, Iterable, Mapping
 
     from yuliu.engines.api import Engine
     from yuliu.metrics.metrics import Metrics
@@ -71,7 +74,8 @@ def open(  # noqa: A001 - read as yuliu.open
     bases = dict.fromkeys(base for parts in wanted.values() for base in parts.values())
     factories = {base: partial(_warm, _factory(store, base)) for base in bases}
     voices_ = wanted | {base: _parts(store.info(base)) for base in bases}
-    settings = Settings(num_lanes=lanes, cache_bytes=cache_bytes)
+    versions = {base: _version(store, base) for base in bases}
+    settings = Settings(num_lanes=lanes, cache_bytes=cache_bytes, versions=versions)
     lexicons = LexiconStore(home)
     return Speaker(factories, voices_, default=names[0], lexicons=lexicons, settings=settings, metrics=metrics)
 
@@ -93,6 +97,11 @@ def _factory(store: VoiceStore, name: str) -> Callable[[], Engine]:
     if isinstance(manifest, CompositeManifest):
         raise VoiceNotReady(f"voice {name!r} is itself composite, so it can not be part of another one")
     return engine_factory(manifest, store.files(name))
+
+
+def _version(store: VoiceStore, name: str) -> str:
+    """The same for the same files, sources and derivations."""
+    return hashlib.sha256(repr(store.manifest(name)).encode()).hexdigest()
 
 
 def _warm(make: Callable[[], Engine]) -> Engine:
@@ -175,6 +184,8 @@ class Speaker:
         """The voice that is used where none is named."""
         self._routes = {name: Route(dict(parts), self.sample_rate, name) for name, parts in voices.items()}
         self._lexicons = lexicons
+        self._groups = itertools.count()
+        self._pins = Pins()
         self._metrics = metrics
         if metrics is not None:
             metrics.gauge_source(partial(_levels, self._scheduler))
@@ -254,9 +265,58 @@ class Speaker:
         options = options or StreamOptions()
         return _run(self._speak(text, voice, options, self.words(options)))
 
+    def pin(self, phrases: Iterable[str], *, voice: str | None = None, options: StreamOptions | None = None) -> None:
+        """Speak phrases now and keep their sound: a stream that says one of them again has it at once.
+
+        What counts is that the stream cuts its text in the same way and has the same voice, speed, seed and words: a
+        phrase is sure to be met where it is all of a stream's text, or where sentences are spoken one by one. A phrase
+        that is pinned with the same options already is spoken anew. Takes as long as speaking does: in asynchronous
+        code call it on a thread.
+
+        Raises:
+            UnknownVoice: No such voice is loaded.
+            UnknownLexicon: ``options`` names a lexicon that is not there.
+            NothingToSpeak: A phrase holds nothing that the voice can say. Those before it are pinned.
+            InvalidRequest: There is no room for the sound of a phrase. Those before it are pinned.
+            Overloaded: The machine cannot carry it now.
+            SynthesisFailed: An engine failed.
+        """
+        voice, options = voice or self.default, options or StreamOptions()
+        for phrase in phrases:
+            group = next(self._groups)
+            try:
+                self._speak_for(group, phrase, voice, options)
+            except BaseException:
+                self._scheduler.unpin(group)
+                raise
+            for old in self._pins.put(voice, phrase, options, group=group):
+                self._scheduler.unpin(old)
+
+    def unpin(self, phrases: Iterable[str] | None = None, *, voice: str | None = None) -> None:
+        """Keep the sound of phrases no longer.
+
+        Args:
+            phrases: None is all of them; those that are not pinned are ignored.
+            voice: None is every voice.
+        """
+        for group in self._pins.pop(None if phrases is None else set(phrases), voice):
+            self._scheduler.unpin(group)
+
+    @property
+    def pinned(self) -> Mapping[str, tuple[str, ...]]:
+        """The phrases that are pinned, by voice, in the order in which they were."""
+        return self._pins.by_voice()
+
     def close(self) -> None:
         """End all streams and release the engines."""
         self._scheduler.close()
+
+    def _speak_for(self, group: int, phrase: str, voice: str, options: StreamOptions) -> None:
+        """Speak a phrase so that its sound is kept for a group."""
+        terms = replace(options.terms, phrases=group, max_lead_s=None)
+        self.speak(phrase, voice=voice, options=replace(options, terms=terms))
+        if not self._scheduler.keeps(group):
+            raise InvalidRequest("there is no room to keep the sound of this phrase; unpin others first")
 
     def _route(self, voice: str) -> Route:
         if voice not in self._routes:
