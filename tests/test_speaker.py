@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import wave
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -16,12 +17,17 @@ import yuliu
 from yuliu.audio.pcm import to_s16le
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotReady
+from yuliu.scheduler.events import Terms
+from yuliu.scheduler.tuning import Tuning
+from yuliu.session import StreamOptions
 from yuliu.speaker import Audio, Speaker
-from yuliu.types import AudioFormat
+from yuliu.types import AudioFormat, StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from yuliu.session import Stream
 
 MIXED = "我们的 Python 服务在 2024年5月1日 上线，it went well. 大家辛苦了！See you."
 
@@ -103,6 +109,67 @@ def test_both_languages_are_spoken_and_accounted_for(real: Speaker) -> None:
     assert starts == sorted(starts)
     assert audio.timings[-1].end_s <= audio.duration_s
     assert 0.05 < np.abs(audio.samples).max() <= 1.0
+
+
+TEXTS = (
+    MIXED,
+    "你好，请问有什么可以帮您？",
+    "Hello there, what can I do for you today?",
+    "会议改到下周三下午三点，地点在二楼的会议室，请大家准时参加。",
+    "The train leaves at 7:45 from platform 3, and it takes about two hours.",
+    "打开 Bluetooth，然后点击“配对”；it should work within 10 seconds.",
+    "一共是 128.50 元。",
+    "Well, yes.",
+)
+
+
+async def _spoken(speaker: Speaker, number: int, *, voice: str, is_cancelled: bool = False) -> bytes:
+    """The samples of a stream of some class whose text comes in pieces; those of a cancelled one until then."""
+    text, stream_class = TEXTS[number % len(TEXTS)], list(StreamClass)[number % 3]
+    options = StreamOptions(terms=Terms(stream_class, weight=1 + number % 2), stall_s=math.inf)
+    size, sound = 1 + number % 5, []
+
+    async def push(stream: Stream) -> None:
+        for at in range(0, len(text), size):
+            await stream.push(text[at : at + size])
+            await asyncio.sleep(0)
+        await stream.end()
+
+    async with speaker.stream(voice=voice, options=options) as stream:
+        pushing = asyncio.ensure_future(push(stream))
+        async for chunk in stream:
+            sound.append(chunk.samples.tobytes())
+            if is_cancelled:
+                break
+        await asyncio.wait([pushing]) if not is_cancelled else pushing.cancel()
+    return b"".join(sound)
+
+
+@pytest.mark.voices
+@pytest.mark.timeout(300)
+def test_64_mixed_streams_sound_as_each_alone() -> None:
+    """Bit for bit, in all classes and voices, however the text comes, while others beside them are cancelled."""
+    voices = ("yuliu", "baker", "heart")
+    everybody = {each: replace(rules, max_waiting=1000, max_wait_s=1e9) for each, rules in Tuning().classes.items()}
+    tuning = Tuning(max_load=1e9, classes=everybody)
+    with yuliu.open() as speaker:
+        speaker._scheduler.tune(tuning)
+
+        async def together() -> list[bytes]:
+            cancelled = (_spoken(speaker, n, voice=voices[n % 3], is_cancelled=True) for n in range(16))
+            whole = (_spoken(speaker, n, voice=voices[n // 8 % 3]) for n in range(64))
+            return (await asyncio.gather(*cancelled, *whole))[16:]
+
+        sounds = asyncio.run(together())
+        alone: dict[tuple[int, str], bytes] = {}
+        for number, sound in enumerate(sounds):
+            key = number % len(TEXTS), voices[number // 8 % 3]
+            if key not in alone:
+                alone[key] = asyncio.run(_spoken(speaker, key[0], voice=key[1]))
+            assert alone[key] == sound, key
+        assert len(alone) == 24
+        assert sum(map(bool, alone.values())) > 16  # not every voice speaks both languages
+        assert speaker.num_streams == speaker._scheduler.num_jobs == 0
 
 
 @pytest.mark.voices
