@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.errors import Closed, Overloaded, SynthesisFailed
 from yuliu.scheduler.cache import SoundCache
+from yuliu.scheduler.controller import Controller
 from yuliu.scheduler.costs import EngineFacts
 from yuliu.scheduler.events import (
     Action,
@@ -51,8 +52,10 @@ from yuliu.scheduler.lanes import Lanes
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
 from yuliu.scheduler.policy import Policy
+from yuliu.scheduler.pulse import Pulse
 from yuliu.scheduler.streams import Stream, Streams
 from yuliu.scheduler.tuning import Tuning
+from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -93,12 +96,16 @@ class Settings:
     """When the engines of a lane cannot be made it is tried again after so long, seconds."""
     close_s: float = 10.0
     """Closing waits so long for the lanes, seconds."""
+    record: Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None = None
+    """Makes what is told every event, once it is known what the policy begins with."""
     cache_bytes: int = 0
     """Sound of segments spoken lately that is kept, to be served again; 0 keeps none."""
     phrase_bytes: int = 64_000_000
     """Sound of phrases that is kept."""
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of each engine's voice, where it is known: sound kept of another version is not served."""
+    adaptive: bool = False
+    """Whether the tuning follows, once a second, what is measured; see :mod:`yuliu.scheduler.controller`."""
 
 
 class Scheduler:
@@ -142,14 +149,21 @@ class Scheduler:
         self._cache = SoundCache(settings.cache_bytes, settings.phrase_bytes)
         self._streams = Streams(self.capabilities, self._cache, settings.still_s, settings.versions)
         self._tuning = settings.tuning
-        self._policy = Policy({name: _facts(found) for name, found in self.capabilities.items()}, self._tuning)
+        facts = {name: _facts(found) for name, found in self.capabilities.items()}
+        self._policy = Policy(facts, self._tuning)
+        if settings.record is not None:
+            self._record = settings.record(facts, self._tuning)
+        self._num_lanes = settings.num_lanes or min(4, os.cpu_count() or 1)
         self._lanes = Lanes(
             dict(factories),
             self,
-            num_lanes=settings.num_lanes or min(4, os.cpu_count() or 1),
+            num_lanes=self._num_lanes,
             hang_s=settings.hang_s,
             restart_s=settings.restart_s,
         )
+        self._pulse = Pulse()
+        self._controller = self._make_controller() if settings.adaptive else None
+        self._adapted_at_s = clock()
         with self._lock:
             self._lanes.fill(clock(), first)
         self._timer = threading.Thread(target=self._watch, name="yuliu-timer", daemon=True)
@@ -179,8 +193,9 @@ class Scheduler:
     def submit(self, stream_id: int, engine: str, segment: Segment, options: PlanOptions) -> None:
         """A further segment of a stream, to be spoken by an engine. Ignored once the stream is closed."""
         with self._lock:
-            if self._streams.get(stream_id) is None:
+            if (stream := self._streams.get(stream_id)) is None:
                 return
+            self._pulse.segment_ready(stream_id, stream.stream_class, self.clock())
             work = Work(next(self._ids), stream_id, engine, segment, options)
             cached_s = self._streams.add(work)
             if work.keeping is not None:
@@ -195,6 +210,8 @@ class Scheduler:
     def taken(self, stream_id: int, audio_s: float) -> None:
         """The stream's reader took so much sound."""
         with self._lock:
+            if audio_s:
+                self._pulse.taken(stream_id, self.clock())
             self._handle(SoundTaken(stream_id, audio_s))
 
     def played(self, stream_id: int, position_s: float) -> None:
@@ -259,6 +276,7 @@ class Scheduler:
             for lane in self._lanes.hung(now):
                 self._lose(lane, "hung", "no answer")
             self._lanes.fill(now)
+            self._adapt(now)
             self._handle(Ticked())
 
     def close(self) -> None:
@@ -393,7 +411,7 @@ class Scheduler:
         for action in actions:
             self._do(action, now)
         if isinstance(event, StreamClosed):
-            self._streams.forget(event.stream_id)
+            self._forget(event.stream_id)
 
     def _do(self, action: Action, now: float) -> None:
         match action:
@@ -422,7 +440,11 @@ class Scheduler:
                 unknown = SynthesisFailed("the engine failed twice while speaking; see the log")
                 self._streams.close_with(action.stream_id, stream.error or unknown)
         if not isinstance(action, Admit):
-            self._streams.forget(action.stream_id)  # as the policy has
+            self._forget(action.stream_id)  # as the policy has
+
+    def _forget(self, stream_id: int) -> None:
+        self._streams.forget(stream_id)
+        self._pulse.closed(stream_id)
 
     def _give(self, lane: str, works: tuple[Work, ...], num_frames: tuple[int, ...] | None, now: float) -> None:
         """Let a lane work; with a new instance of the engine if it is the very one that failed."""
@@ -459,6 +481,18 @@ class Scheduler:
         policy_wake = self._policy.next_wake(now)
         return wake if policy_wake is None else min(wake, policy_wake)
 
+    def _adapt(self, now: float) -> None:
+        """Let the controller tune, once a second."""
+        if self._controller is not None and now - self._adapted_at_s >= TICK_S:
+            self._adapted_at_s = now
+            measured = self._pulse.measured(self._policy.snapshot(now), now)
+            self.tune(self._controller.update(measured, now))
+
+    def _make_controller(self) -> Controller:
+        targets = {each: rules.ttfp_target_s for each, rules in self._tuning.classes.items()}
+        targets.pop(StreamClass.BULK, None)  # nobody listens
+        return Controller(targets, 1, self._num_lanes, start=self._tuning)
+
     def _wake_timer(self) -> None:
         """Let it sleep less if something is to be done sooner."""
         if self._lanes.has_idle and self._next_wake(self.clock()) < self._sleeps_until_s - MIN_SLEEP_S:
@@ -466,7 +500,8 @@ class Scheduler:
 
 
 def _facts(found: Capabilities) -> EngineFacts:
-    return EngineFacts(found.format.sample_rate / found.hop_samples, found.max_batch)
+    frames_per_s = found.format.sample_rate / found.hop_samples
+    return EngineFacts(frames_per_s, found.max_batch, context_frames=found.context_frames)
 
 
 def _make_all(factories: Mapping[str, Callable[[], Engine]]) -> dict[str, Engine]:
