@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from heard import OPTIONS, PATIENCE_S, Inbox, one_lane, segment, sound, speak
+from heard import OPTIONS, PATIENCE_S, Clock, Inbox, one_lane, segment, sound, speak
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, SynthesisFailed
@@ -282,7 +282,8 @@ def test_a_stalled_stream_costs_less_than_a_megabyte(cache_bytes: int) -> None:
 def test_each_event_is_recorded_with_what_it_led_to() -> None:
     """In order, with times that do not go back; nothing happens that is not recorded."""
     records: list[tuple[float, Event, Sequence[Action]]] = []
-    scheduler = Scheduler({"tone": ToneEngine}, one_lane(), record=lambda *record: records.append(record))
+    settings = one_lane(record=lambda engines, tuning: lambda *record: records.append(record))
+    scheduler = Scheduler({"tone": ToneEngine}, settings)
     speak(scheduler, ["one two three"]).wait_done()
     scheduler.close()
     events = [event for _, event, _ in records]
@@ -291,3 +292,20 @@ def test_each_event_is_recorded_with_what_it_led_to() -> None:
     assert times == sorted(times)
     ordered = sum(isinstance(action, Step) for _, _, actions in records for action in actions)
     assert ordered == sum(isinstance(event, StepFinished) for event in events)
+
+
+def test_an_adaptive_scheduler_follows_its_controller() -> None:
+    """Late first sounds make steps smaller, once a second."""
+    clock = Clock()
+    scheduler = Scheduler({"tone": ToneEngine}, one_lane(adaptive=True), clock=clock)
+    before = scheduler.tuning.step_budget_s
+    for _ in range(8):
+        inbox = speak(scheduler, ["one two three"])
+        inbox.wait_done()
+        clock.now_s += 1.1  # as if it had taken so long
+        scheduler.taken(inbox.stream_id, 0.1)
+        scheduler.tick()
+        scheduler.close_stream(inbox.stream_id)
+    assert scheduler.tuning.step_budget_s < before
+    assert scheduler.tuning.num_lanes == 1
+    scheduler.close()

@@ -74,6 +74,8 @@ class Made:
     """None if it was planned."""
     utterance: Utterance
     samples: Samples | None
+    audio_s: float = 0.0
+    """Length of the samples."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +220,9 @@ def _step(engine: Engine, works: Sequence[Work], num_frames: Sequence[int]) -> l
     ]
     results = engine.step(requests)
     check_step(requests, results, engine.capabilities)
+    sample_rate = engine.capabilities.format.sample_rate
     return [
-        Made(work, before, result.utterance, result.samples)
+        Made(work, before, result.utterance, result.samples, len(result.samples) / sample_rate)
         for work, before, result in zip(works, befores, results, strict=True)
     ]
 

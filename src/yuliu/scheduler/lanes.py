@@ -139,3 +139,16 @@ class Lanes:
         """Wait until all have ended, for so long at most; names of those that have not."""
         until = time.monotonic() + timeout_s
         return [lane.name for lane in self._lanes.values() if not lane.join(max(0.0, until - time.monotonic()))]
+
+
+def make_all(factories: Mapping[str, Callable[[], Engine]]) -> dict[str, Engine]:
+    """One engine of each; those that were made are closed if one cannot be."""
+    made: dict[str, Engine] = {}
+    try:
+        for name, make in factories.items():
+            made[name] = make()
+    except BaseException:
+        for engine in made.values():
+            engine.close()
+        raise
+    return made

@@ -15,13 +15,10 @@ import os
 import threading
 import time
 from collections import deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from yuliu.errors import Closed, Overloaded, SynthesisFailed
 from yuliu.scheduler.cache import SoundCache
-from yuliu.scheduler.controller import Controller
-from yuliu.scheduler.costs import EngineFacts
 from yuliu.scheduler.events import (
     Action,
     Admit,
@@ -30,15 +27,12 @@ from yuliu.scheduler.events import (
     LaneLost,
     LaneUp,
     Plan,
-    PlanFinished,
     PlayedTo,
     Reject,
     SegmentReady,
     Serve,
     SoundTaken,
     Step,
-    StepFinished,
-    StepPart,
     StreamClosed,
     StreamOpened,
     Terms,
@@ -48,27 +42,26 @@ from yuliu.scheduler.events import (
     WorkFailed,
 )
 from yuliu.scheduler.lane import Lane, Outcome, Task, Work, place_of
-from yuliu.scheduler.lanes import Lanes
+from yuliu.scheduler.lanes import Lanes, make_all
 from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.outcomes import event_of, facts_of, observe
 from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
 from yuliu.scheduler.policy import Policy
 from yuliu.scheduler.pulse import Pulse
+from yuliu.scheduler.settings import Settings
 from yuliu.scheduler.streams import Stream, Streams
-from yuliu.scheduler.tuning import Tuning
-from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Literal
 
     from yuliu.engines.api import Capabilities, Engine, PlanOptions
     from yuliu.scheduler.cache import CacheCounts
-    from yuliu.scheduler.lane import Made
     from yuliu.scheduler.observer import Observer
     from yuliu.scheduler.snapshot import Snapshot
+    from yuliu.scheduler.tuning import Tuning
     from yuliu.types import Segment
 
-    Recorder = Callable[[float, Event, Sequence[Action]], None]
 
 __all__ = ("Admitted", "Broken", "Output", "Planned", "Rendered", "Scheduler", "Settings")
 
@@ -77,35 +70,6 @@ TICK_S = 1.0
 MIN_SLEEP_S = 0.001
 
 _log = logging.getLogger("yuliu.scheduler")
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """What is settled for the life of a scheduler."""
-
-    num_lanes: int | None = None
-    """Threads that work; None takes one a core, four at most."""
-    tuning: Tuning = field(default_factory=Tuning)
-    """What holds at first."""
-    hang_s: float = 10.0
-    """A lane is given up when its task takes longer, or 20 times what such tasks took lately if that is more, seconds.
-    """
-    still_s: float = 10.0
-    """A segment whose steps give no sound for so long has failed, seconds."""
-    restart_s: float = 5.0
-    """When the engines of a lane cannot be made it is tried again after so long, seconds."""
-    close_s: float = 10.0
-    """Closing waits so long for the lanes, seconds."""
-    record: Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None = None
-    """Makes what is told every event, once it is known what the policy begins with."""
-    cache_bytes: int = 0
-    """Sound of segments spoken lately that is kept, to be served again; 0 keeps none."""
-    phrase_bytes: int = 64_000_000
-    """Sound of phrases that is kept."""
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """Of each engine's voice, where it is known: sound kept of another version is not served."""
-    adaptive: bool = False
-    """Whether the tuning follows, once a second, what is measured; see :mod:`yuliu.scheduler.controller`."""
 
 
 class Scheduler:
@@ -117,7 +81,6 @@ class Scheduler:
         settings: What is settled for its life.
         clock: Seconds, monotonic.
         observer: Is told what happens.
-        record: Is told every event, with its time and what the policy made of it, under the lock.
     """
 
     def __init__(
@@ -127,13 +90,11 @@ class Scheduler:
         *,
         clock: Callable[[], float] = time.monotonic,
         observer: Observer | None = None,
-        record: Recorder | None = None,
     ) -> None:
         self._settings = settings = settings or Settings()
         self.clock: Callable[[], float] = clock
         """Seconds, monotonic: the clock of all its stamps."""
         self._observer: Observer = observer or Unobserved()
-        self._record = record
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._ids = itertools.count()
@@ -143,27 +104,19 @@ class Scheduler:
         self._sleeps_until_s = float("-inf")
         self._closed = False
         self._process_id = os.getpid()
-        first = _make_all(factories)
+        first = make_all(factories)
         self.capabilities: Mapping[str, Capabilities] = {name: engine.capabilities for name, engine in first.items()}
         """What each engine can do."""
         self._cache = SoundCache(settings.cache_bytes, settings.phrase_bytes)
         self._streams = Streams(self.capabilities, self._cache, settings.still_s, settings.versions)
         self._tuning = settings.tuning
-        facts = {name: _facts(found) for name, found in self.capabilities.items()}
+        facts = {name: facts_of(found) for name, found in self.capabilities.items()}
         self._policy = Policy(facts, self._tuning)
-        if settings.record is not None:
-            self._record = settings.record(facts, self._tuning)
-        self._num_lanes = settings.num_lanes or min(4, os.cpu_count() or 1)
-        self._lanes = Lanes(
-            dict(factories),
-            self,
-            num_lanes=self._num_lanes,
-            hang_s=settings.hang_s,
-            restart_s=settings.restart_s,
-        )
-        self._pulse = Pulse()
-        self._controller = self._make_controller() if settings.adaptive else None
-        self._adapted_at_s = clock()
+        self._record = settings.record(facts, self._tuning) if settings.record else None
+        num_lanes = settings.num_lanes or min(4, os.cpu_count() or 1)
+        self._pulse = Pulse(settings.tuning, num_lanes if settings.adaptive else None)
+        hang_s, restart_s = settings.hang_s, settings.restart_s
+        self._lanes = Lanes(dict(factories), self, num_lanes=num_lanes, hang_s=hang_s, restart_s=restart_s)
         with self._lock:
             self._lanes.fill(clock(), first)
         self._timer = threading.Thread(target=self._watch, name="yuliu-timer", daemon=True)
@@ -276,7 +229,7 @@ class Scheduler:
             for lane in self._lanes.hung(now):
                 self._lose(lane, "hung", "no answer")
             self._lanes.fill(now)
-            self._adapt(now)
+            self.tune(self._pulse.adapted(self._policy, self._tuning, now))
             self._handle(Ticked())
 
     def close(self) -> None:
@@ -322,7 +275,7 @@ class Scheduler:
 
     def lane_done(self, outcome: Outcome) -> None:
         """Hand the outputs on and let the policy know."""
-        self._observe(outcome)
+        observe(outcome, self._observer)
         with self._lock:
             if not self._lanes.finished(outcome):
                 return  # the lane was given up meanwhile, and its task given to another
@@ -333,23 +286,12 @@ class Scheduler:
                 return
             for made in outcome.made:
                 self._streams.hand_on(made, outcome.took_s, now)
-            self._handle(self._finished(outcome))
+            self._handle(event_of(outcome))
 
     def lane_lost(self, lane: Lane, error: BaseException) -> None:
         """A lane has crashed, or could not make its engines."""
         with self._lock:
             self._lose(lane, "crashed", place_of(error))
-
-    def _observe(self, outcome: Outcome) -> None:
-        if outcome.error is not None:
-            return
-        engine, is_plan = outcome.task.kind
-        if is_plan:
-            front_end_s = outcome.made[0].utterance.front_end_s
-            self._observer.planned(engine, outcome.took_s, front_end_s=front_end_s)
-        else:
-            audio_s = sum(map(self._audio_s, outcome.made))
-            self._observer.step(engine, outcome.took_s, audio_s=audio_s, batch=len(outcome.made))
 
     def _lose(self, lane: Lane, reason: Literal["crashed", "hung"], why: str) -> None:
         now = self.clock()
@@ -370,22 +312,6 @@ class Scheduler:
     def _no_lane(self) -> SynthesisFailed:
         again_s = self._settings.restart_s
         return SynthesisFailed(f"no engine could be started; see the log. It is tried again every {again_s:g} s")
-
-    def _finished(self, outcome: Outcome) -> Event:
-        if outcome.task.num_frames is None:
-            (made,) = outcome.made
-            after = made.utterance
-            return PlanFinished(outcome.lane.name, made.work.job_id, after.num_frames, after.done, outcome.took_s)
-        return StepFinished(outcome.lane.name, tuple(map(self._part, outcome.made)), outcome.took_s)
-
-    def _part(self, made: Made) -> StepPart:
-        before = made.before.next_frame if made.before is not None else 0
-        num_frames = made.utterance.next_frame - before
-        return StepPart(made.work.job_id, num_frames, self._audio_s(made), made.utterance.done)
-
-    def _audio_s(self, made: Made) -> float:
-        num_samples = 0 if made.samples is None else len(made.samples)
-        return num_samples / self.capabilities[made.work.engine].format.sample_rate
 
     # What the policy says.
 
@@ -481,37 +407,7 @@ class Scheduler:
         policy_wake = self._policy.next_wake(now)
         return wake if policy_wake is None else min(wake, policy_wake)
 
-    def _adapt(self, now: float) -> None:
-        """Let the controller tune, once a second."""
-        if self._controller is not None and now - self._adapted_at_s >= TICK_S:
-            self._adapted_at_s = now
-            measured = self._pulse.measured(self._policy.snapshot(now), now)
-            self.tune(self._controller.update(measured, now))
-
-    def _make_controller(self) -> Controller:
-        targets = {each: rules.ttfp_target_s for each, rules in self._tuning.classes.items()}
-        targets.pop(StreamClass.BULK, None)  # nobody listens
-        return Controller(targets, 1, self._num_lanes, start=self._tuning)
-
     def _wake_timer(self) -> None:
         """Let it sleep less if something is to be done sooner."""
         if self._lanes.has_idle and self._next_wake(self.clock()) < self._sleeps_until_s - MIN_SLEEP_S:
             self._changed.notify_all()
-
-
-def _facts(found: Capabilities) -> EngineFacts:
-    frames_per_s = found.format.sample_rate / found.hop_samples
-    return EngineFacts(frames_per_s, found.max_batch, context_frames=found.context_frames)
-
-
-def _make_all(factories: Mapping[str, Callable[[], Engine]]) -> dict[str, Engine]:
-    """One engine of each; those that were made are closed if one cannot be."""
-    made: dict[str, Engine] = {}
-    try:
-        for name, make in factories.items():
-            made[name] = make()
-    except BaseException:
-        for engine in made.values():
-            engine.close()
-        raise
-    return made
