@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import openai
 import openai._base_client
 import pytest
-from serving import read_answer, receive_all, running_server, speech_bytes
+from serving import PATIENCE_S, read_answer, receive_all, running_server, speech_bytes
 
 from yuliu.server.limits import Limits
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
     from serving import Running
+
+LONG = "one two three four five six seven eight nine ten. " * 100
+"""A hundred seconds."""
 
 
 def speak_by_openai(running: Running, max_retries: int) -> bytes:
@@ -95,9 +100,12 @@ def test_texts_together_are_bounded() -> None:
 def test_half_received_texts_count_and_are_given_back() -> None:
     """Also from clients that send slowly, and until they leave."""
     with running_server(Limits(max_body_bytes_held=4_000)) as running:
+        before = running.server.num_tasks
         slow = running.connect()
         slow.sendall(speech_bytes(input="x" * 3_000)[:-1_000])
-        running.wait_until(lambda: running.speech(input="x" * 3_000).status_code == 429)
+        running.wait_until(lambda: running.server.num_tasks > before)
+        running.wait_until(lambda: True)
+        assert running.speech(input="x" * 3_000).status_code == 429
         slow.close()
         running.wait_until(lambda: running.speech(input="x" * 3_000).status_code == 200)
 
@@ -112,3 +120,63 @@ def test_a_cut_body_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
         assert not received.endswith(b"0\r\n\r\n")
         running.wait_until(lambda: running.server.num_tasks <= 4)
     assert [record.name for record in caplog.records if record.levelname == "ERROR"] == ["yuliu.server.account"]
+
+
+def full(running: Running, **rules: Any) -> socket.socket:
+    """Make the server carry one stream only, and one client be spoken to; whoever comes then has to wait."""
+    scheduler = running.speaker._scheduler
+    tuning = scheduler.tuning
+    classes = {each: replace(found, **rules) for each, found in tuning.classes.items()}
+    scheduler.tune(replace(tuning, max_load=0.0, classes=classes))
+    running.gate.close()
+    first = running.connect()
+    running.send_speech(first, input=LONG)
+    running.wait_until(lambda: running.engine.num_steps == 1)
+    return first
+
+
+def num_waiting(running: Running) -> int:
+    return sum(running.speaker._scheduler.snapshot().queue_depth.values())
+
+
+def test_a_client_that_leaves_while_it_waits_frees_its_place() -> None:
+    """It was never spoken to, and is not let in later; nothing of it is left."""
+    with running_server() as running:
+        first = full(running, max_wait_s=PATIENCE_S)
+        before = running.server.num_tasks
+        waiting = running.connect()
+        running.send_speech(waiting, input="hello")
+        running.wait_until(lambda: num_waiting(running) == 1)
+        waiting.close()
+        running.wait_until(lambda: (num_waiting(running), running.speaker.num_streams) == (0, 1))
+        running.wait_until(lambda: running.server.num_tasks == before)
+        num_plans = running.engine.num_plans
+        first.close()
+        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.gate.open()
+        assert running.engine.num_plans == num_plans
+
+
+def test_who_waits_is_served_when_there_is_room() -> None:
+    """A short wait is no refusal."""
+    with running_server() as running:
+        first = full(running, max_wait_s=PATIENCE_S)
+        waiting = running.connect()
+        running.send_speech(waiting, input="hello", response_format="pcm")
+        running.wait_until(lambda: num_waiting(running) == 1)
+        first.close()
+        running.gate.open()
+        assert read_answer(waiting).startswith(b"HTTP/1.1 200")
+
+
+@pytest.mark.parametrize("rules", [{"max_waiting": 0}, {"max_wait_s": 0.02}])
+def test_what_cannot_be_carried_is_refused_before_it_starts(rules: dict[str, Any]) -> None:
+    """429 with the scheduler's own estimate of when to try again; it counts by class and reason."""
+    with running_server() as running:
+        full(running, **rules)
+        refused = running.speech(input="hello", **{"class": "interactive"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, "overloaded")
+        assert 1 <= int(refused.headers["retry-after"]) <= 60
+        reason = "queue_full" if "max_waiting" in rules else "waited_too_long"
+        counted = f'{{class="interactive",decision="rejected",reason="{reason}"}} 1.0'
+        assert f"yuliu_admissions_total{counted}" in running.client.get("/metrics").text

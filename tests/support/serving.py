@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import httpx
 
 from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app
 from yuliu.server.limits import Limits
 from yuliu.server.listen import listening_socket, make_server
@@ -20,6 +21,8 @@ from yuliu.speaker import Speaker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from yuliu.types import Lang
 
 PATIENCE_S = 20.0
 """How long anything may take that must happen; only met by a test that fails."""
@@ -141,9 +144,10 @@ def unchunked(response: bytes) -> bytes:
         rest = rest[int(size, 16) + 2 :]
 
 
-def tone_speaker(engine: ToneEngine) -> Speaker:
+def tone_speaker(engine: ToneEngine, metrics: Metrics | None = None) -> Speaker:
     """A speaker of one voice, ``tone``."""
-    return Speaker({"tone": lambda: engine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone", num_lanes=1)
+    tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
+    return Speaker({"tone": lambda: engine}, {"tone": tone}, default="tone", num_lanes=1, metrics=metrics)
 
 
 @contextlib.contextmanager
@@ -158,9 +162,10 @@ def running_server(
     """A server with a scripted engine, or one of the test's own."""
     gate = Gate()
     engine = engine or ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
-    speaker = tone_speaker(engine)
+    metrics = Metrics()
+    speaker = tone_speaker(engine, metrics)
     with (
-        started(lambda: speaker, limits, socket_stall_s=socket_stall_s, **app or {}) as server,
+        started(lambda: speaker, limits, socket_stall_s=socket_stall_s, metrics=metrics, **app or {}) as server,
         httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_S) as client,
     ):
         running = Running(speaker, engine, gate, server, client)

@@ -16,13 +16,17 @@ from yuliu.cli.wiring import Wiring
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from yuliu.metrics.metrics import Metrics
     from yuliu.speaker import Speaker
     from yuliu.types import Lang
 
 
-def open_speaker(voices: Sequence[str]) -> Speaker:
+def open_speaker(
+    voices: Sequence[str], *, lanes: int | None = None, cache_bytes: int = 0, metrics: Metrics | None = None
+) -> Speaker:
     """One voice, ``tone``."""
     from yuliu.engines.tone import ToneEngine, ToneScript
+    from yuliu.scheduler.worker import Settings
     from yuliu.speaker import Speaker
 
     languages = cast("tuple[Lang, ...]", tuple(os.environ.get("TONE_LANGUAGES", "zh en").split()))
@@ -31,7 +35,13 @@ def open_speaker(voices: Sequence[str]) -> Speaker:
         step_s_per_frame=float(os.environ.get("TONE_STEP_S", "0")),
     )
     engine = ToneEngine(script, sleep=time.sleep, languages=languages)
-    return Speaker({"tone": lambda: engine}, {"tone": dict.fromkeys(languages, "tone")}, default="tone", num_lanes=1)
+    return Speaker(
+        {"tone": lambda: engine},
+        {"tone": dict.fromkeys(languages, "tone")},
+        default="tone",
+        settings=Settings(num_lanes=lanes or 1, cache_bytes=cache_bytes),
+        metrics=metrics,
+    )
 
 
 if __name__ == "__main__":

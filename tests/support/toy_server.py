@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import VoiceNotReady
 from yuliu.server import serve
 from yuliu.speaker import Speaker
 
+if TYPE_CHECKING:
+    from yuliu.metrics.metrics import Metrics
+    from yuliu.types import Lang
 
-def load() -> Speaker:
+
+def load(metrics: Metrics) -> Speaker:
     """What ``HOW`` says. Steps take a fifth of the time their sound lasts."""
     if sys.argv[1] == "broken":
         raise VoiceNotReady("run 'yuliu voices pull tone'")
     if sys.argv[1] == "crashing":
         raise ValueError("a private path")
     engine = ToneEngine(ToneScript(step_s_per_frame=0.002), sleep=time.sleep)
-    return Speaker({"tone": lambda: engine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone", num_lanes=1)
+    tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
+    return Speaker({"tone": lambda: engine}, {"tone": tone}, default="tone", num_lanes=1, metrics=metrics)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,8 @@ from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from yuliu.cli.wiring import Wiring
+    from yuliu.metrics.metrics import Metrics
+    from yuliu.speaker import Speaker
 
 EXAMPLES = """\b
 Examples:
@@ -19,10 +22,18 @@ Examples:
   yuliu serve --voice heart --port 9000        one voice, another port
   yuliu serve --host 0.0.0.0 --expose          for other machines too
   yuliu serve --log-format json 2>serve.log    for whatever collects logs
+  yuliu serve --lanes 2 --cache 64             two threads speak; 64 MB of sound are kept
+  yuliu serve --presets ours.toml              presets of your own
 
 \b
 Ctrl-C stops it; streams under way may go on for half a minute.
 """
+
+
+def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> None:
+    """As if the environment had said so."""
+    if name:
+        os.environ["YULIU_RECORD"] = name
 
 
 @click.command(epilog=EXAMPLES)
@@ -53,13 +64,52 @@ Ctrl-C stops it; streams under way may go on for half a minute.
     show_default=True,
     help="How the log on standard error is written.",
 )
+@click.option(
+    "--lanes", type=click.IntRange(1, 64), metavar="N", help="Threads that speak. Default: one a core, four at most."
+)
+@click.option(
+    "--cache",
+    "cache_mb",
+    type=click.IntRange(0, 65536),
+    default=0,
+    metavar="MB",
+    show_default=True,
+    help="Sound spoken lately that is kept, to be sent again.",
+)
+@click.option(
+    "--presets",
+    "preset_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Presets beside those there are, or changes of them, as TOML.",
+)
+@click.option(
+    "--record",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    expose_value=False,
+    callback=_record,
+    help="Log every decision of the scheduler here, for `yuliu replay`.",
+)
 @click.pass_obj
-def command(wiring: Wiring, /, voices: tuple[str, ...], **options: Any) -> None:  # noqa: ANN401 - those of serve
+def command(
+    wiring: Wiring,
+    /,
+    voices: tuple[str, ...],
+    lanes: int | None,
+    cache_mb: int,
+    preset_file: Path | None,
+    **options: Any,  # noqa: ANN401 - those of serve
+) -> None:
     """Run the HTTP server until it is told to stop."""
+    from yuliu.presets import load_presets
     from yuliu.server import serve
 
+    def load(metrics: Metrics) -> Speaker:
+        return wiring.open_speaker(voices, lanes=lanes, cache_bytes=cache_mb * 1_000_000, metrics=metrics)
+
     try:
-        serve(partial(wiring.open_speaker, voices), **options)
+        serve(load, presets=load_presets(preset_file) if preset_file else None, **options)
     except KeyboardInterrupt:
         return  # that is how it is told to stop
     except InvalidRequest as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from yuliu.voices import VoiceStore
 
 
-def _open_speaker(voices: Sequence[str]) -> Speaker:
+def _open_speaker(voices: Sequence[str], **options: Any) -> Speaker:  # noqa: ANN401 - those of yuliu.open
     import yuliu
 
-    return yuliu.open(*voices)
+    return yuliu.open(*voices, **options)
 
 
 def _open_store() -> VoiceStore:
@@ -29,7 +29,8 @@ def _open_store() -> VoiceStore:
 class Wiring:
     """Passed as ``obj`` to :func:`yuliu.cli.main`."""
 
-    open_speaker: Callable[[Sequence[str]], Speaker] = _open_speaker
-    """Loads the voices of these names, or the default ones if there are none; the caller closes the speaker."""
+    open_speaker: Callable[..., Speaker] = _open_speaker
+    """Loads the voices of these names (a sequence), or the default ones if there are none; the caller closes the
+    speaker. A server gives further options of :func:`yuliu.open` by name."""
     open_store: Callable[[], VoiceStore] = _open_store
     """The voices of this machine."""

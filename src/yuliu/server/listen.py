@@ -20,10 +20,11 @@ from yuliu.server.limits import Limits, within_descriptors
 from yuliu.server.log import configure_log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.types import ASGIApp
 
+    from yuliu.presets import Preset
     from yuliu.server.log import LogFormat
     from yuliu.speaker import Speaker
 
@@ -35,7 +36,7 @@ at 24 kHz). Without it the kernel takes 3 MB, over a minute of sound that is mad
 
 
 def serve(  # noqa: PLR0913 - the options of `yuliu serve`
-    load: Callable[[], Speaker],
+    load: Callable[[Metrics], Speaker],
     *,
     host: str = "127.0.0.1",
     port: int = 8000,
@@ -43,11 +44,12 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     hosts: Sequence[str] = (),
     limits: Limits | None = None,
     log_format: LogFormat = "line",
+    presets: Mapping[str, Preset] | None = None,
 ) -> None:
     """Serve until SIGINT or SIGTERM; then streams under way may go on for ``limits.shutdown_s``. Sets up logging.
 
     Args:
-        load: Makes a speaker, loaded and warm; called once, on a thread.
+        load: Makes a speaker, loaded and warm, which tells these metrics; called once, on a thread.
         host: Name or address to listen on.
         port: 0 takes any free one.
         expose: Whether it may be an address that other machines reach. There are no keys yet: whoever reaches the
@@ -55,6 +57,7 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
         hosts: Names that the Host header may give beside loopback ones; with ``expose`` and no names, all may.
         limits: What is taken at once.
         log_format: How lines of the log are written.
+        presets: Those that requests may name; None takes those that come with Yuliu.
 
     Raises:
         InvalidRequest: The address is not a loopback one and ``expose`` is false.
@@ -68,7 +71,7 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
 
     def load_or_stop() -> Speaker:
         try:
-            return load()
+            return load(metrics)
         except BaseException as error:
             failures.append(error)
             server.should_exit = True
@@ -77,7 +80,8 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     configure_log(log_format)  # before uvicorn turns off its access log, or it would turn it on again
     limits = within_descriptors(limits)
     metrics = Metrics(tracer=open_tracer())
-    app = create_app(load_or_stop, limits=limits, hosts=None if expose and not hosts else hosts, metrics=metrics)
+    names = None if expose and not hosts else hosts
+    app = create_app(load_or_stop, limits=limits, hosts=names, metrics=metrics, presets=presets)
     server = make_server(app, limits)
     metrics.gauge_source(lambda: Levels(num_connections=len(server.server_state.connections)))
     _log.info("listening host=%s port=%d", *listener.getsockname()[:2])
