@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from yuliu.errors import YuliuError
     from yuliu.explaining import Explanation, explain
+    from yuliu.scheduler.events import Terms
     from yuliu.segmenter import Chunking, SegmenterOptions
-    from yuliu.session import Stream, StreamOptions
+    from yuliu.session import Stream, StreamLimits, StreamOptions, Timeline, options_of
     from yuliu.speaker import Audio, Speaker, open  # noqa: A004
     from yuliu.text.lexicon import Entry
     from yuliu.text.reader import ReaderOptions
-    from yuliu.types import Cancelled, Chunk, Failed, Finished, SpeakOptions
+    from yuliu.types import Cancelled, Chunk, Failed, Finished, Heard, SpeakOptions, StreamClass
 
 # onnxruntime reports its use to its makers unless it is told not to before it is imported. Nothing here calls out.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -34,26 +35,33 @@ __all__ = (
     "Explanation",
     "Failed",
     "Finished",
+    "Heard",
     "ReaderOptions",
     "SegmenterOptions",
     "SpeakOptions",
     "Speaker",
     "Stream",
+    "StreamClass",
+    "StreamLimits",
     "StreamOptions",
+    "Terms",
+    "Timeline",
     "YuliuError",
     "explain",
     "open",
+    "options_of",
 )
 
 _HOMES = {
     "yuliu.errors": ("YuliuError",),
     "yuliu.explaining": ("Explanation", "explain"),
+    "yuliu.scheduler.events": ("Terms",),
     "yuliu.segmenter": ("Chunking", "SegmenterOptions"),
-    "yuliu.session": ("Stream", "StreamOptions"),
+    "yuliu.session": ("Stream", "StreamLimits", "StreamOptions", "Timeline", "options_of"),
     "yuliu.speaker": ("Audio", "Speaker", "open"),
     "yuliu.text.lexicon": ("Entry",),
     "yuliu.text.reader": ("ReaderOptions",),
-    "yuliu.types": ("Cancelled", "Chunk", "Failed", "Finished", "SpeakOptions"),
+    "yuliu.types": ("Cancelled", "Chunk", "Failed", "Finished", "Heard", "SpeakOptions", "StreamClass"),
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 from pages import ROOT, Page
 
 import yuliu
-from yuliu import session
+from yuliu.session import intake
 from yuliu.engines import places
 from yuliu.text.en import English
 from yuliu.text.reader import Reader, Text, options, ssml, ssml_values
@@ -109,7 +109,7 @@ def test_each_example_of_markup_is_read_so(lang: str) -> None:
 
 def test_every_warning_is_told_word_by_word(lang: str) -> None:
     """The last table holds each warning that there is."""
-    known = {value for module in (ssml, session) for name, value in vars(module).items() if is_warning(name, value)}
+    known = {value for module in (ssml, intake) for name, value in vars(module).items() if is_warning(name, value)}
     assert len(known) == 9
     assert {bare(row[0]) for row in tables_of(page_of(lang, "reference/markup"))[-1]} == known
 

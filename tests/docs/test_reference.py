@@ -27,7 +27,17 @@ from yuliu.wire import openai, problems
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 VALUES = (
     *(yuliu.Audio, yuliu.Chunk, yuliu.Finished, yuliu.Failed, yuliu.Cancelled, Coverage, Timing, Mark, Skipped),
-    *(yuliu.StreamOptions, yuliu.SpeakOptions, yuliu.ReaderOptions, yuliu.SegmenterOptions, yuliu.Chunking),
+    *(
+        yuliu.StreamOptions,
+        yuliu.StreamLimits,
+        yuliu.Terms,
+        yuliu.Heard,
+        yuliu.Timeline,
+        yuliu.SpeakOptions,
+        yuliu.ReaderOptions,
+        yuliu.SegmenterOptions,
+        yuliu.Chunking,
+    ),
 )
 
 
