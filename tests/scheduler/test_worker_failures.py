@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
-from heard import PATIENCE_S, Clock, Made, one_lane, segment, sound, speak
+from heard import PATIENCE_S, Clock, Inbox, Made, one_lane, segment, sound, speak
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
@@ -93,10 +93,11 @@ def test_a_lane_that_crashes_is_replaced_and_nothing_is_lost(
 def test_a_lane_that_hangs_is_replaced_and_its_late_result_thrown_away(opened: list[Scheduler]) -> None:
     """The watchdog gives it up; should its engine come back, it is closed and nobody hears of it."""
     clock, make, losses = Clock(), Made(scripted(hang_steps=frozenset({1})), ToneEngine), Losses()
-    opened.append(Scheduler({"tone": make}, Settings(num_lanes=2), clock=clock, observer=losses))
+    settings = Settings(num_lanes=2, tuning=Tuning(max_load=1e6))
+    opened.append(Scheduler({"tone": make}, settings, clock=clock, observer=losses))
     hanging, (lane, *_) = make.engines[0], lane_threads()
-    inboxes = [speak(opened[0], [f"{TEXT} {number}"]) for number in range(4)]
-    assert hanging.hung.wait(PATIENCE_S)
+    inboxes: list[Inbox] = []
+    until(hanging.hung.is_set, lambda: inboxes.append(speak(opened[0], [f"{TEXT} {len(inboxes)}"])))
     until(lambda: opened[0].snapshot().num_lanes_busy == 1)  # the other lane is not to seem to hang
     clock.now_s += 9.9
     opened[0].tick()

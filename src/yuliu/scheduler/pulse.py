@@ -32,7 +32,7 @@ class Pulse:
 
     def __init__(self, tuning: Tuning, max_lanes: int | None = None) -> None:
         listened = (each for each in tuning.classes if each is not StreamClass.BULK)
-        targets = {each: tuning.classes[each].ttfp_target_s for each in listened}
+        targets: dict[StreamClass, float] = {each: tuning.classes[each].ttfp_target_s for each in listened}
         self._controller = None if max_lanes is None else Controller(targets, 1, max_lanes, start=tuning)
         self._adapted_at_s = float("-inf")
         self._waiting: dict[int, tuple[StreamClass, float]] = {}  # streams with text and without sound, and since when
