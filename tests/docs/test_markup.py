@@ -12,8 +12,8 @@ import pytest
 from pages import ROOT, Page
 
 import yuliu
-from yuliu.session import intake
 from yuliu.engines import places
+from yuliu.session import intake
 from yuliu.text.en import English
 from yuliu.text.reader import Reader, Text, options, ssml, ssml_values
 from yuliu.text.spans import split_languages
