@@ -101,8 +101,9 @@ class HandScheduler:
         del stream_id
         self.positions_s.append(position_s)
 
-    def close_stream(self, stream_id: int) -> None:
+    def close_stream(self, stream_id: int, *, cancelled: bool = False) -> None:
         """As the real one."""
+        del cancelled
         self.closed.append(stream_id)
 
     def abandon(self, stream_id: int) -> None:

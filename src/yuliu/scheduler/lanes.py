@@ -54,6 +54,7 @@ class Lanes:
         self._limits: dict[str, float] = {}  # when each busy lane is to be given up
         self._usual_s: dict[tuple[str, bool], float] = {}
         self._restart_at_s = float("-inf")
+        self._cancelled_at_s: dict[int, float] = {}  # of streams that lanes are still at work for
 
     def __len__(self) -> int:
         """Lanes there are, those that are being made counted."""
@@ -108,6 +109,22 @@ class Lanes:
         usual_s = self._usual_s.get(outcome.task.kind, outcome.took_s)
         self._usual_s[outcome.task.kind] = usual_s + (1 - _KEPT) * (outcome.took_s - usual_s)
         return True
+
+    def cancel(self, stream_id: int, now: float) -> bool:
+        """A stream was cancelled; whether a lane is at work for it."""
+        if busy := self._is_at_work_for(stream_id):
+            self._cancelled_at_s[stream_id] = now
+        return busy
+
+    def released(self, task: Task, now: float) -> Iterator[float]:
+        """A task is over: how long ago those of its streams were cancelled that no lane is at work for any more."""
+        for stream_id in self._cancelled_at_s.keys() & {work.stream_id for work in task.works}:
+            if not self._is_at_work_for(stream_id):
+                yield now - self._cancelled_at_s.pop(stream_id)
+
+    def _is_at_work_for(self, stream_id: int) -> bool:
+        tasks = (lane.task for lane in self._lanes.values() if lane.task is not None)
+        return any(work.stream_id == stream_id for task in tasks for work in task.works)
 
     def hung(self, now: float) -> Iterator[Lane]:
         """Lanes whose task, or whose making, takes far too long."""

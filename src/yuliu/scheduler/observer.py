@@ -33,6 +33,10 @@ class Observer(Protocol):
         """A lane was given up."""
         ...
 
+    def cancelled(self, took_s: float) -> None:
+        """A stream was cancelled; so long afterwards no lane was at work for it any more."""
+        ...
+
     def cache_lookup(self, cache: str, *, hit: bool) -> None:
         """A segment's sound was looked for."""
         ...
@@ -56,6 +60,9 @@ class Unobserved:
         """Nothing is done."""
 
     def lane_replaced(self, reason: Literal["crashed", "hung"]) -> None:
+        """Nothing is done."""
+
+    def cancelled(self, took_s: float) -> None:
         """Nothing is done."""
 
     def cache_lookup(self, cache: str, *, hit: bool) -> None:

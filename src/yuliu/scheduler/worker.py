@@ -172,12 +172,19 @@ class Scheduler:
         with self._lock:
             self._handle(PlayedTo(stream_id, position_s))
 
-    def close_stream(self, stream_id: int) -> None:
-        """Stop all work of a stream; at most the step under way is finished, and thrown away."""
+    def close_stream(self, stream_id: int, *, cancelled: bool = False) -> None:
+        """Stop all work of a stream; at most the step under way is finished, and thrown away.
+
+        Args:
+            stream_id: The stream.
+            cancelled: Whether somebody wanted that, so that it is measured how long it takes.
+        """
         if self._is_forked:
             return
         with self._lock:
             if self._streams.close(stream_id):
+                if cancelled and not self._lanes.cancel(stream_id, self.clock()):
+                    self._observer.cancelled(0.0)
                 self._handle(StreamClosed(stream_id))
 
     def abandon(self, stream_id: int) -> None:
@@ -280,6 +287,7 @@ class Scheduler:
             if not self._lanes.finished(outcome):
                 return  # the lane was given up meanwhile, and its task given to another
             name, now = outcome.lane.name, self.clock()
+            self._tell_released(outcome.task, now)
             if (error := outcome.error or self._streams.stillness(outcome, now)) is not None:
                 final = self._streams.failed(outcome.task, name, error)
                 self._handle(WorkFailed(name, tuple(work.job_id for work in outcome.task.works), final))
@@ -301,6 +309,7 @@ class Scheduler:
         self._observer.lane_replaced(reason)
         final: tuple[int, ...] = ()
         if lane.task is not None:
+            self._tell_released(lane.task, now)
             error = SynthesisFailed(f"the engine {reason} while speaking; see the log")
             final = self._streams.failed(lane.task, lane.name, error)
         if not self._closed:
@@ -308,6 +317,10 @@ class Scheduler:
             self._handle(LaneLost(lane.name, final))
             for stream_id in self._streams if not len(self._lanes) else ():
                 self._break(stream_id, self._no_lane())
+
+    def _tell_released(self, task: Task, now: float) -> None:
+        for took_s in self._lanes.released(task, now):
+            self._observer.cancelled(took_s)
 
     def _no_lane(self) -> SynthesisFailed:
         again_s = self._settings.restart_s

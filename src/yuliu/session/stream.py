@@ -337,7 +337,7 @@ class Stream:
     def _end(self, ending: Ending) -> Ending:
         if self.ending is None:
             self.ending = ending
-            self._scheduler.close_stream(self._stream_id)
+            self._scheduler.close_stream(self._stream_id, cancelled=isinstance(ending, Cancelled))
             self._dropped.detach()
             self._alarm.stop()
             self._diary.ended()
