@@ -7,8 +7,8 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import suppress
-from typing import IO, TYPE_CHECKING, Self
+from contextlib import closing, suppress
+from typing import IO, TYPE_CHECKING, Protocol, Self
 
 import psutil
 
@@ -25,6 +25,24 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
+class Running(Protocol):
+    """A server that listens on a loopback port."""
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        ...
+
+    @property
+    def pid(self) -> int:
+        """Its process."""
+        ...
+
+
+SERVE = ("-m", "yuliu", "serve")
+"""The program of our own server, for ``python``."""
+
+
 class ServerProcess:
     """A server on a free loopback port, for as long as the block lasts.
 
@@ -34,9 +52,7 @@ class ServerProcess:
         log: Where its standard error goes; None throws it away.
     """
 
-    def __init__(
-        self, *arguments: str, program: Sequence[str] = ("-m", "yuliu", "serve"), log: IO[bytes] | int | None = None
-    ) -> None:
+    def __init__(self, *arguments: str, program: Sequence[str] = SERVE, log: IO[bytes] | int | None = None) -> None:
         self._arguments = arguments
         self._program = program
         self._log = subprocess.DEVNULL if log is None else log
@@ -79,7 +95,8 @@ class ServerProcess:
 
     def _is_ready(self) -> bool:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        with suppress(OSError, http.client.HTTPException):
+        with closing(connection), suppress(OSError, http.client.HTTPException):
             connection.request("GET", "/ready")
-            return connection.getresponse().status == http.client.OK
+            with connection.getresponse() as response:
+                return response.status == http.client.OK
         return False

@@ -21,9 +21,11 @@ from yuliu.bench.load.watch import LogWatch, gauges, grown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from yuliu.bench.load.listener import Outcome
     from yuliu.bench.load.point import Drive
     from yuliu.bench.load.setting import Setting
     from yuliu.bench.load.texts import Ask
+    from yuliu.bench.process import Running
 
 CANCELLERS = 4
 """Who listen to a long text for a while and leave, again and again."""
@@ -51,19 +53,15 @@ def measure_cancel(setting: Setting, voice: str) -> dict[str, Any]:
     return {"voice": voice, "cancel": cancelled, "vanish": vanished}
 
 
-def _cancel(setting: Setting, voice: str, server: Any, log: LogWatch) -> dict[str, Any]:  # noqa: ANN401
-    timing = Timing(setting.timing.seconds, 2.0)
-    took_s: list[float] = []
-    never = 0
+def _cancel(setting: Setting, voice: str, server: Running, log: LogWatch) -> dict[str, Any]:
+    timing = Timing(setting.timing.seconds, setting.timing.warm_up_s / 2)
+    took_s: list[float | None] = []
 
     async def leave_often(port: int, wanted: Iterator[Ask], draw: random.Random, until_s: float) -> None:
-        nonlocal never
         while time.perf_counter() < until_s:
-            ended_after_s = await _listen_and_leave(port, next(wanted), draw.uniform(0, MAX_LISTENED_S), log)
-            if ended_after_s is None:
-                never += 1
-            else:
-                took_s.append(ended_after_s)
+            outcome = await _listen_and_leave(port, next(wanted), draw.uniform(0, MAX_LISTENED_S))
+            if outcome.cut and outcome.arrivals:
+                took_s.append(await _ended_after_s(outcome, log))
 
     async def cancellers(_: Crowd, until_s: float) -> None:
         async with asyncio.TaskGroup() as tasks:
@@ -73,21 +71,30 @@ def _cancel(setting: Setting, voice: str, server: Any, log: LogWatch) -> dict[st
                 tasks.create_task(leave_often(server.port, wanted, draw, until_s))
 
     observe(server, timing, {"cancel": cancellers, "beside": _beside(voice)})
-    return {"count": len(took_s), "ended_after_ms": spread_ms(took_s), "not_seen_to_end": never}
+    seen_s = [each_s for each_s in took_s if each_s is not None]
+    return {
+        "count": len(took_s),
+        "ended_after_ms": spread_ms(seen_s),
+        "not_seen_to_end": len(took_s) - len(seen_s),
+    }
 
 
-async def _listen_and_leave(port: int, ask: Ask, listen_s: float, log: LogWatch) -> float | None:
-    """How long after the listener left the server reported the request as over; None if it was not seen to."""
+async def _listen_and_leave(port: int, ask: Ask, listen_s: float) -> Outcome:
+    """What came of a listener who leaves some time after the first sound, if all has not arrived by then."""
     listener = Listener(ask)
     await listener.connect(port)
     await listener.first_sound
     await asyncio.sleep(listen_s)
     listener.cut()
-    left_s = listener.ended_at_s
-    outcome = listener.outcome
-    while time.perf_counter() < left_s + ENDED_WITHIN_S:
+    await listener.done
+    return listener.outcome
+
+
+async def _ended_after_s(outcome: Outcome, log: LogWatch) -> float | None:
+    """How long after the listener left the server reported the request as over; None if it was not seen to."""
+    while time.perf_counter() < outcome.ended_at_s + ENDED_WITHIN_S:
         if (ended := log.ended.get(outcome.request_id or "")) is not None:
-            return max(0.0, ended[0] - left_s) if outcome.cut else None
+            return max(0.0, ended[0] - outcome.ended_at_s)
         await asyncio.sleep(0.005)
     return None
 
@@ -102,7 +109,7 @@ def _beside(voice: str) -> Drive:
     return beside
 
 
-def _vanish(server: Any, voice: str) -> dict[str, Any]:  # noqa: ANN401
+def _vanish(server: Running, voice: str) -> dict[str, Any]:
     """Memory, streams, connections, threads and files of the server, before and after."""
     process = psutil.Process(server.pid)
     wanted = asks((voice,), "vanish", stream_class="interactive")

@@ -16,18 +16,23 @@ if TYPE_CHECKING:
     from yuliu.bench.load.texts import Ask
 
 FIRST_SOUND_GRACE_S = 5.0
-"""How long listeners without any sound are still waited for at the end; what is not there then has failed."""
 RETRY_S = 1.0
 """When a player asks again that was refused without being told when to."""
 
 
 class Crowd:
-    """Everybody who asks a server on a loopback port."""
+    """Everybody who asks a server on a loopback port.
 
-    def __init__(self, port: int) -> None:
+    Args:
+        port: Of the server.
+        grace_s: How long listeners without any sound are still waited for at the end; who has none then has failed.
+    """
+
+    def __init__(self, port: int, *, grace_s: float = FIRST_SOUND_GRACE_S) -> None:
         self.outcomes: list[Outcome] = []
         """What came of those that are over, in the order in which they ended."""
         self._port = port
+        self._grace_s = grace_s
         self._live: set[Listener] = set()
         self._leaving = asyncio.Event()
 
@@ -79,11 +84,11 @@ class Crowd:
             elif paced:
                 await self._rest(outcome.sent_at_s + outcome.playback.ends_at_s - time.perf_counter())
 
-    async def leave(self, *, grace_s: float = FIRST_SOUND_GRACE_S) -> None:
+    async def leave(self) -> None:
         """Everybody leaves; those who have heard nothing yet are given some time to."""
         waiting = [listener.first_sound for listener in self._live]
         if waiting:
-            await asyncio.wait(waiting, timeout=grace_s)
+            await asyncio.wait(waiting, timeout=self._grace_s)
         self._leaving.set()
         for listener in tuple(self._live):
             listener.cut()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from yuliu.bench.load.listener import Outcome
 
@@ -92,6 +92,21 @@ def crowd_figures(outcomes: Sequence[Outcome], window: Window) -> dict[str, Any]
     }
 
 
+def ratio(value: float | None, base: float | None, *, digits: int = 2) -> float | None:
+    """How many times the base the value is; None where either is missing or the base is nothing."""
+    return None if value is None or not base else round(value / base, digits)
+
+
+def of(spread: Mapping[str, float] | None, name: str) -> float | None:
+    """One of the percentiles of :func:`spread_ms`."""
+    return None if spread is None else spread[name]
+
+
+def shown(value: float | None, digits: int = 0) -> str:
+    """A figure for people; a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
 def spread_s(values_s: Collection[float]) -> dict[str, float] | None:
     """Least and most; None if there are none."""
     return {"min": min(values_s), "max": max(values_s)} if values_s else None
@@ -99,9 +114,7 @@ def spread_s(values_s: Collection[float]) -> dict[str, float] | None:
 
 def cpu_ratio(server_cpu_s: float, audio_s: float, engine_cpu_s_per_audio_s: float) -> float | None:
     """How many times the engine's own work the server's was; None where nothing was spoken."""
-    if not (audio_s and engine_cpu_s_per_audio_s):
-        return None
-    return round(server_cpu_s / audio_s / engine_cpu_s_per_audio_s, 3)
+    return ratio(server_cpu_s, audio_s * engine_cpu_s_per_audio_s, digits=3)
 
 
 def _failures(outcomes: Iterable[Outcome]) -> dict[str, int]:

@@ -40,13 +40,17 @@ class Gauge:
         machine = psutil.cpu_times()._asdict()
         idle = ("idle", "iowait", "steal", "guest", "guest_nice")  # guests are counted among the users
         busy_s = sum(value for name, value in machine.items() if name not in idle)
-        self._rss.append(self._process.memory_info().rss)
+        self._rss.append(self.rss())
         return Reading(time.perf_counter(), server.user + server.system, time.process_time(), busy_s, self._rss[-1])
+
+    def rss(self) -> int:
+        """Resident memory of the server, bytes."""
+        return self._process.memory_info().rss
 
     async def watch(self) -> None:
         """Take note of the memory until cancelled."""
         while True:
-            self._rss.append(self._process.memory_info().rss)
+            self._rss.append(await asyncio.to_thread(self.rss))
             await asyncio.sleep(SAMPLE_EVERY_S)
 
     def between(self, start: Reading, end: Reading) -> dict[str, Any]:

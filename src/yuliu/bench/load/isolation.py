@@ -6,6 +6,7 @@ import random
 from typing import TYPE_CHECKING, Any
 
 from yuliu.bench.load.crowd import closed_loop
+from yuliu.bench.load.figures import of, ratio, shown
 from yuliu.bench.load.point import Shape, Timing, observe
 from yuliu.bench.load.texts import LANGUAGES, Ask, text
 from yuliu.wire.openai import SpeechLimits
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     from yuliu.bench.load.crowd import Crowd
     from yuliu.bench.load.point import Drive, Observed
     from yuliu.bench.load.setting import Setting
-    from yuliu.bench.process import ServerProcess
+    from yuliu.bench.process import Running
 
 PLAYERS = 8
 """Who wait: real-time players of short replies."""
 BULK_NUM_CHARS = 100_000
 PIECE_NUM_CHARS = min(BULK_NUM_CHARS, SpeechLimits().max_characters)
 """Characters of one request of the reader."""
-WARM_UP_S = 4.0
 
 
 def bulk_asks(voice: str) -> Iterator[Ask]:
@@ -38,18 +38,18 @@ def bulk_asks(voice: str) -> Iterator[Ask]:
 
 def measure_isolation(setting: Setting, voice: str) -> dict[str, Any]:
     """Waits with and without the reader, and the reader's pace with and without those who wait."""
-    timing = Timing(setting.timing.seconds, WARM_UP_S)
+    timing = setting.timing
     shape = Shape((voice,), PLAYERS, shares=(("short", 1),), stream_class="interactive")
     waiting = {"waiting": shape.drive(timing)}
     reading = {"reading": _reader(voice)}
     with setting.server() as server:
         without = _observed(server, setting, timing, waiting)
-        alone = _observed(server, setting, Timing(timing.seconds / 2, WARM_UP_S / 2), reading)
+        alone = _observed(server, setting, Timing(timing.seconds / 2, timing.warm_up_s / 2), reading)
         both = _observed(server, setting, timing, waiting | reading)
     figures = isolation_figures(without.figures("waiting"), alone.figures("reading"), both)
     setting.progress(
-        f"isolation, {voice}: TTFP p95 {figures['without_ms']['p95']:.0f} ms, with the reader"
-        f" {figures['with_ms']['p95']:.0f} ms; the reader gets {figures['bulk_share']:.0%} of idle capacity"
+        f"isolation, {voice}: TTFP p95 {shown(of(figures['without_ms'], 'p95'))} ms, with the reader"
+        f" {shown(of(figures['with_ms'], 'p95'))} ms; the reader gets {shown(figures['bulk_share'], 2)} of what is idle"
     )
     return {"voice": voice, **figures}
 
@@ -61,7 +61,7 @@ def isolation_figures(without: dict[str, Any], alone: dict[str, Any], both: Obse
     return {
         "without_ms": without["ttfp_ms"],
         "with_ms": waiting["ttfp_ms"],
-        "rise_ms": round(waiting["ttfp_ms"]["p95"] - without["ttfp_ms"]["p95"], 2),
+        "p95_to_without": ratio(of(waiting["ttfp_ms"], "p95"), of(without["ttfp_ms"], "p95")),
         "underrun": waiting["underrun"],
         "rejected": waiting["rejected"],
         "failed": waiting["failed"] + reading["failed"],
@@ -69,7 +69,7 @@ def isolation_figures(without: dict[str, Any], alone: dict[str, Any], both: Obse
         "bulk_audio_s_per_s": reading["audio_s_per_s"],
         "interactive_audio_s_per_s": waiting["audio_s_per_s"],
         "idle_audio_s_per_s": round(idle, 3),
-        "bulk_share": round(reading["audio_s_per_s"] / idle, 3),
+        "bulk_share": ratio(reading["audio_s_per_s"], max(0.0, idle), digits=3),
         "cores_busy": both.machine["cores_busy"],
     }
 
@@ -81,6 +81,6 @@ def _reader(voice: str) -> Drive:
     return read
 
 
-def _observed(server: ServerProcess, setting: Setting, timing: Timing, drives: dict[str, Drive]) -> Observed:
+def _observed(server: Running, setting: Setting, timing: Timing, drives: dict[str, Drive]) -> Observed:
     setting.progress(f"isolation: {' and '.join(drives)}")
     return observe(server, timing, drives)

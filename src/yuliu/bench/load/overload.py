@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from yuliu.bench.load.capacity import line_of
+from yuliu.bench.load.figures import ratio
 from yuliu.bench.load.point import Timing, measure_point
 
 if TYPE_CHECKING:
@@ -30,5 +31,5 @@ def measure_overload(setting: Setting, voice: str, capacity: int, best_goodput: 
     with setting.server() as server:
         point = measure_point(server, setting.shape(voice, rate_per_s=rate_per_s), timing, cost)
     setting.progress(f"overload, {voice}: {rate_per_s:.1f} a second; {line_of(point)}")
-    share = round(point["goodput"] / best_goodput, 3) if best_goodput else None
+    share = ratio(point["goodput"], best_goodput, digits=3)
     return {"voice": voice, "capacity": capacity, "point": point, "goodput_share": share}

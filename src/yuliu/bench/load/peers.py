@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from yuliu.bench.load.figures import of, ratio, shown
 from yuliu.bench.load.point import Shape, Timing, observe
 from yuliu.bench.process import ServerProcess
 
@@ -19,7 +20,7 @@ MIX: Shares = (("short", 1), ("paragraph", 1))
 
 def measure_peers(setting: Setting) -> dict[str, Any]:
     """Eight clients who ask again as soon as they were served, and eight who play what they got in real time."""
-    timing = Timing(setting.timing.seconds / 2, 2.0)
+    timing = Timing(setting.timing.seconds / 2, setting.timing.warm_up_s / 2)
     rows = []
     for name in ("yuliu", "hibari"):
         with setting.server() if name == "yuliu" else ServerProcess(program=PROGRAM) as server:
@@ -27,11 +28,11 @@ def measure_peers(setting: Setting) -> dict[str, Any]:
                 shape = Shape((VOICE,), CLIENTS, shares=MIX, paced=paced, seed="peers")
                 observed = observe(server, timing, {"load": shape.drive(timing)})
                 rows.append({"server": name, "paced": paced, **observed.machine, **observed.figures("load")})
-        setting.progress(f"peers: {name}, TTFP p95 {rows[-2]['ttfp_ms']['p95']:.0f} ms")
+        setting.progress(f"peers: {name}, TTFP p95 {shown(of(rows[-2]['ttfp_ms'], 'p95'))} ms")
     return {"voice": VOICE, "clients": CLIENTS, "rows": rows, "p95_ratio": _ratio(rows, paced=False)}
 
 
-def _ratio(rows: list[dict[str, Any]], *, paced: bool) -> float:
+def _ratio(rows: list[dict[str, Any]], *, paced: bool) -> float | None:
     """How many times longer the other server's p95 of the time to first packet is."""
-    ours, theirs = (float(row["ttfp_ms"]["p95"]) for row in rows if row["paced"] == paced)
-    return round(theirs / ours, 2)
+    ours, theirs = (of(row["ttfp_ms"], "p95") for row in rows if row["paced"] == paced)
+    return ratio(theirs, ours)

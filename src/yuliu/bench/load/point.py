@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from yuliu.bench.load.engine import EngineCost
     from yuliu.bench.load.listener import Outcome
     from yuliu.bench.load.texts import Ask
-    from yuliu.bench.process import ServerProcess
+    from yuliu.bench.process import Running
 
 T = TypeVar("T")
 Drive = Callable[[Crowd, float], Awaitable[None]]
@@ -31,7 +31,7 @@ Drive = Callable[[Crowd, float], Awaitable[None]]
 class Timing:
     """How long a load lasts."""
 
-    seconds: float = 20.0
+    seconds: float = 15.0
     """That count."""
     warm_up_s: float = 5.0
     """Before it: the listeners come one after the other, and nothing counts."""
@@ -83,13 +83,12 @@ class Observed:
         return crowd_figures(self.outcomes[name], self.window)
 
 
-def observe(server: ServerProcess, timing: Timing, drives: Mapping[str, Drive]) -> Observed:
+def observe(server: Running, timing: Timing, drives: Mapping[str, Drive]) -> Observed:
     """Let crowds loose on a server and watch it meanwhile."""
-    return run(_observe(server, timing, drives))
+    return run(_observe(server, timing, drives, Gauge(server.pid)))
 
 
-async def _observe(server: ServerProcess, timing: Timing, drives: Mapping[str, Drive]) -> Observed:
-    gauge = Gauge(server.pid)
+async def _observe(server: Running, timing: Timing, drives: Mapping[str, Drive], gauge: Gauge) -> Observed:
     crowds = {name: Crowd(server.port) for name in drives}
     until_s = time.perf_counter() + timing.warm_up_s + timing.seconds
     watching = asyncio.create_task(gauge.watch())
@@ -97,9 +96,9 @@ async def _observe(server: ServerProcess, timing: Timing, drives: Mapping[str, D
         for name, drive in drives.items():
             tasks.create_task(_awaited(drive(crowds[name], until_s)))
         await asyncio.sleep(timing.warm_up_s)
-        start = gauge.read()
-        await asyncio.sleep(until_s - time.perf_counter())
-        end = gauge.read()
+        start = await asyncio.to_thread(gauge.read)
+        await asyncio.sleep(max(0.0, until_s - time.perf_counter()))
+        end = await asyncio.to_thread(gauge.read)
     watching.cancel()
     outcomes = {name: crowd.outcomes for name, crowd in crowds.items()}
     return Observed(Window(start.at_s, end.at_s), gauge.between(start, end), outcomes)
@@ -109,7 +108,7 @@ async def _awaited(driving: Awaitable[None]) -> None:
     await driving
 
 
-def measure_point(server: ServerProcess, shape: Shape, timing: Timing, cost: EngineCost) -> dict[str, Any]:
+def measure_point(server: Running, shape: Shape, timing: Timing, cost: EngineCost) -> dict[str, Any]:
     """A load of some shape, and what came of it: the figures that ``--json`` promises."""
     observed = observe(server, timing, {"load": shape.drive(timing)})
     felt = observed.figures("load")

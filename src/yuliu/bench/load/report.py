@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from yuliu.bench.load.figures import of, shown
 from yuliu.bench.report import table
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ def _point_row(point: Figures) -> list[str]:
         f"{point['audio_s_per_s']:.1f}",
         f"{point['cores_busy']:.2f} of {point['cores']}",
         f"{point['generator_cpu_s']:.2f} in {point['seconds']:.0f} s",
-        "-" if point["cpu_ratio"] is None else f"{point['cpu_ratio']:.2f}",
+        shown(point["cpu_ratio"], 2),
         f"{point['rss_mb']['max']:.0f}",
     ]
 
 
 def _waits(spread: Mapping[str, float] | None, names: Iterable[str] = ("p50", "p95", "p99")) -> list[str]:
-    return [f"{spread[name]:.1f}" if spread else "-" for name in names]
+    return [shown(of(spread, name), 1) for name in names]
 
 
 def _capacity(voices: list[Figures]) -> str:
@@ -68,7 +69,7 @@ def _capacity(voices: list[Figures]) -> str:
         busy = entry["least_busy_with_underrun"]
         first = "no load had an underrun" if busy is None else f"the first underrun came at {busy:.0%} busy cores"
         best = entry["at_capacity"]
-        cost = f" at {best['cpu_ratio']:.2f} x the engines' own CPU time" if best else ""
+        cost = f" at {shown(best['cpu_ratio'], 2)} x the engines' own CPU time" if best else ""
         found.append(f"- {entry['voice']}: **{entry['streams']} streams**{cost}; {first}\n")
     points = [point for entry in voices for point in sorted(entry["points"], key=lambda point: point["streams"])]
     return "## Capacity: real-time players without an underrun\n\n" + "".join(found) + "\n" + point_table(points)
@@ -82,8 +83,8 @@ def _cliff(voices: list[Figures]) -> str:
             *_waits(entry["alone_ttfp_ms"], ["p50"]),
             str(entry["streams"]),
             *_waits(entry["loaded"]["ttfp_ms"], ["p95", "p99"]),
-            f"{entry['p95_to_alone']} x",
-            f"{entry['p99_to_alone']} x",
+            f"{shown(entry['p95_to_alone'], 1)} x",
+            f"{shown(entry['p99_to_alone'], 1)} x",
         ]
         for entry in voices
     )
@@ -103,7 +104,7 @@ def _isolation(voices: list[Figures]) -> str:
             f"{entry['bulk_alone_audio_s_per_s']:.1f}",
             f"{entry['bulk_audio_s_per_s']:.1f}",
             f"{entry['interactive_audio_s_per_s']:.1f}",
-            f"{entry['bulk_share']:.0%}",
+            shown(entry["bulk_share"], 2),
         ]
         for entry in voices
     )
@@ -169,9 +170,8 @@ def _peers(figures: Figures) -> str:
         for row in figures["rows"]
     )
     title = f"## {figures['clients']} clients, `{figures['voice']}`, beside the hibari library behind plain HTTP"
-    return (
-        f"{title}\n\n{table(head, rows)}\nTTFP p95 is {figures['p95_ratio']} times lower where clients do not pause.\n"
-    )
+    lower = f"TTFP p95 is {shown(figures['p95_ratio'], 1)} times lower where clients do not pause."
+    return f"{title}\n\n{table(head, rows)}\n{lower}\n"
 
 
 _SECTIONS: Mapping[str, Callable[[Any], str]] = {

@@ -19,14 +19,13 @@ if TYPE_CHECKING:
     from yuliu.bench.load.texts import Ask
 
 STREAMS = 64
-VOICES = ("baker", "heart", "yuliu")
 MIX: Shares = (("short", 3), ("paragraph", 1))
 
 
-def measure_same(setting: Setting) -> dict[str, Any]:
+def measure_same(setting: Setting, voices: Sequence[str]) -> dict[str, Any]:
     """The same texts alone, one after the other, and all at once, in mixed voices, lengths and classes."""
     classes = itertools.cycle(STREAM_CLASSES)
-    drawn = itertools.islice(asks(VOICES, "same", shares=MIX), STREAMS)
+    drawn = itertools.islice(asks(voices, "same", shares=MIX), STREAMS)
     wanted = [replace(ask, stream_class=next(classes)) for ask in drawn]
     with setting.server() as server:
         alone = [run(_one(server.port, replace(ask, stream_class="bulk"))) for ask in wanted]

@@ -17,6 +17,7 @@ from yuliu.bench.load.point import measure_point
 from yuliu.bench.load.same import measure_same
 from yuliu.bench.load.setting import cost_of
 from yuliu.bench.measure import machine
+from yuliu.voices import DEFAULT_VOICE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -72,7 +73,7 @@ def _measure(part: Part, setting: Setting, done: Mapping[str, Any]) -> Any:  # n
         case "flat":
             return measure_flat(setting, setting.voices[-1])
         case "determinism":
-            return measure_same(setting)
+            return measure_same(setting, (*setting.voices, DEFAULT_VOICE))
         case "peers":
             return measure_peers(setting)
 

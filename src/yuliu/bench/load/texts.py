@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import tomllib
 from dataclasses import dataclass
-from functools import lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -22,6 +21,8 @@ text has twice as many characters, since they are spoken faster."""
 LANGUAGES: Mapping[str, tuple[Lang, ...]] = {"baker": ("zh",), "heart": ("en",), "yuliu": ("zh", "en")}
 """What is asked of a voice; of one that is not listed, Mandarin and English in turn."""
 STREAM_CLASSES = ("interactive", "standard", "bulk")
+_TABLE: Mapping[str, Any] = tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))
+"""Read on import: texts are drawn in an event loop, which must not wait for a file."""
 Shares = tuple[tuple[Length, int], ...]
 """How many of so many requests are of which length."""
 DEFAULT_SHARES: Shares = (("short", 5), ("paragraph", 4), ("long", 1))
@@ -80,14 +81,9 @@ _SCALE: Mapping[Lang, int] = {"zh": 1, "en": 2}
 
 
 def _sentence(lang: Lang, draw: random.Random) -> str:
-    table = _table()[lang]
+    table = _TABLE[lang]
     gaps = {kind: draw.choice(words) for kind, words in table["words"].items()}
     minutes = draw.randrange(60)
     clock = f"{draw.randint(1, 12)}:{minutes:02}"
     filled: str = draw.choice(table["sentences"]).format(n=draw.randint(2, 99), time=clock, **gaps)
     return filled
-
-
-@lru_cache(1)
-def _table() -> dict[str, Any]:
-    return tomllib.loads((files(__package__) / "texts.toml").read_text("utf-8"))

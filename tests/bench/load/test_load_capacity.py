@@ -1,0 +1,75 @@
+"""The search for the largest load, and what counts as carried."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.bench.load.capacity import PRECISION, capacity_figures, carried, first_guess, line_of, next_streams
+from yuliu.bench.load.engine import EngineCost
+
+POINT: dict[str, Any] = {
+    "streams": 10,
+    "ttfp_ms": {"p50": 20.0, "p95": 40.0, "p99": 50.0, "max": 60.0},
+    "underrun": {"streams": 0, "seconds": 0.0, "of": 30},
+    "rejected": 0,
+    "failed": 0,
+    "cores_busy": 1.5,
+    "cores": 2,
+    "cpu_ratio": 1.3,
+}
+
+
+@given(st.integers(0, 400), st.integers(1, 400))
+def test_the_search_finds_the_capacity(capacity: int, first: int) -> None:
+    """From any first guess, as exactly as promised, never trying the same twice."""
+    tried: dict[int, bool] = {}
+    while (streams := next_streams(tried, first)) is not None:
+        assert streams not in tried
+        tried[streams] = streams <= capacity
+    found = max((streams for streams, was_carried in tried.items() if was_carried), default=0)
+    assert capacity - max(1, round(PRECISION * (capacity + 1))) <= found <= capacity
+
+
+def test_a_search_from_a_fair_guess_is_short() -> None:
+    """Each point takes a third of a minute."""
+    tried: dict[int, bool] = {}
+    while (streams := next_streams(tried, 28)) is not None:
+        tried[streams] = streams <= 33
+    assert len(tried) <= 5
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"underrun": {"streams": 1, "seconds": 0.2, "of": 30}},
+        {"rejected": 1},
+        {"failed": 1},
+        {"ttfp_ms": None},
+        {"ttfp_ms": {"p50": 20.0, "p95": 1001.0, "p99": 50.0, "max": 60.0}},
+    ],
+)
+def test_a_load_with_any_trouble_is_not_carried(changes: dict[str, Any]) -> None:
+    """Refusing or waiting is not carrying."""
+    assert carried(POINT)
+    assert not carried(POINT | changes)
+
+
+def test_the_largest_carried_load_is_told_with_the_least_busy_that_was_not() -> None:
+    """As a share of all cores; where nothing was carried, that is told."""
+    stuttering = POINT | {"streams": 14, "underrun": {"streams": 2, "seconds": 1.0, "of": 30}, "cores_busy": 1.8}
+    figures = capacity_figures("tone", [POINT, POINT | {"streams": 12}, stuttering])
+    assert figures["streams"] == 12
+    assert figures["least_busy_with_underrun"] == 0.9
+    assert capacity_figures("tone", [stuttering])["streams"] == 0
+    assert "12 streams, TTFP 20/40 ms" in line_of(figures["at_capacity"])
+
+
+def test_the_first_guess_fits_the_machine() -> None:
+    """Cheaper engines and more cores carry more; there is always something to try."""
+    cheap, dear = EngineCost(0.01, 0.01, 5.0), EngineCost(0.04, 0.04, 5.0)
+    assert first_guess(cheap, 2) == pytest.approx(4 * first_guess(dear, 2), abs=4)
+    assert first_guess(EngineCost(9.0, 9.0, 5.0), 1) == 1
