@@ -2,31 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import re
 import signal
 import socket
 import urllib.request
 from typing import TYPE_CHECKING
 
+import pytest
+
 from yuliu.cli.app import run
 
 if TYPE_CHECKING:
-    import pytest
+    import subprocess
+    from pathlib import Path
+
     from program import Start
 
 
-def test_serves_until_interrupted(start: Start) -> None:
-    """It says where it listens, answers there, and a Ctrl-C is a normal end."""
-    process = start("serve", "--port", "0")
+def ready_port(process: subprocess.Popen[bytes]) -> int:
+    """The port of a server, once it is ready."""
     assert process.stderr
     log = ""
-    while (found := re.search(r"ready voices=", log)) is None:
+    while "ready voices=" not in log:
         line = process.stderr.readline().decode()
         assert line, log
         log += line
     found = re.search(r"listening .*port=(\d+)", log)
     assert found, log
-    with urllib.request.urlopen(f"http://127.0.0.1:{found[1]}/v1/models") as answer:
+    return int(found[1])
+
+
+def test_serves_until_interrupted(start: Start) -> None:
+    """It says where it listens, answers there, and a Ctrl-C is a normal end."""
+    process = start("serve", "--port", "0")
+    with urllib.request.urlopen(f"http://127.0.0.1:{ready_port(process)}/v1/models") as answer:
         assert '"tone"' in answer.read().decode()
     process.send_signal(signal.SIGINT)
     process.communicate()
@@ -48,3 +58,38 @@ def test_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["serve", "--port", str(port)], None) == 1
     error = capsys.readouterr().err
     assert error.startswith("yuliu: error: address already in use; choose where to listen with --host and --port")
+
+
+def test_phrases_are_spoken_before_it_is_ready(start: Start, tmp_path: Path) -> None:
+    """Those of a file are kept when the server says that it is ready; presets of a file can be named."""
+    (tmp_path / "greetings.txt").write_text("# greetings\n你好！\nHello there.\n", encoding="utf-8")
+    (tmp_path / "ours.toml").write_text('[dialogue]\nclass = "bulk"\n', encoding="utf-8")
+    process = start(
+        *("serve", "--port", "0", "--lanes", "2", "--cache", "1"),
+        *("--phrases", str(tmp_path / "greetings.txt"), "--presets", str(tmp_path / "ours.toml")),
+    )
+    address = f"http://127.0.0.1:{ready_port(process)}"
+    with urllib.request.urlopen(f"{address}/v1/phrases") as answer:
+        assert [each["text"] for each in json.load(answer)["phrases"]] == ["你好！", "Hello there."]
+    with urllib.request.urlopen(f"{address}/v1/presets") as answer:
+        assert {each["name"]: each["class"] for each in json.load(answer)["presets"]}["dialogue"] == "bulk"
+
+
+@pytest.mark.parametrize(
+    ("option", "content", "says"),
+    [
+        ("--phrases", b"ok\n" + b"a" * 301, "phrases.txt, line 2"),
+        ("--phrases", b"\xff", "phrases.txt: is not UTF-8"),
+        ("--phrases", None, "phrases.txt: cannot be read"),
+        ("--presets", b"[dialogue]\nclass = 1\n", "dialogue.class"),
+    ],
+)
+def test_wrong_files_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, content: bytes | None, says: str
+) -> None:
+    """Before anything is loaded, with what is wrong."""
+    path = tmp_path / "phrases.txt"
+    if content is not None:
+        path.write_bytes(content)
+    assert run(["serve", "--port", "0", option, str(path)], None) == 2
+    assert says in capsys.readouterr().err

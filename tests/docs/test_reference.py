@@ -22,7 +22,7 @@ from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
 from yuliu.text.zh.phones import phones as zh_phones
 from yuliu.types import Coverage, Mark, Skipped, Timing
 from yuliu.voices.toml import parse_manifest
-from yuliu.wire import openai, problems
+from yuliu.wire import manner, openai, phrases, problems
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 VALUES = (
@@ -107,12 +107,14 @@ def test_http_names_paths_fields_codes_and_limits(lang: str) -> None:
     """Every path, field of a request, error code with its status, alias and limit is there."""
     page = reference(lang, "http")
     paths = {route.path for route in create_app(lambda: pytest.fail("not run")).routes}  # type: ignore[attr-defined]
-    names = {field.name for field in fields(openai.SpeechRequest)} | openai.ALIASES | set(openai.MODELS)
+    names = {field.name for field in fields(openai.SpeechRequest)} - {"manner"} | set(manner.FIELDS)
+    names |= openai.ALIASES | set(openai.MODELS)
     assert paths | names <= quoted(page)
     for code, status in problems.STATUS.items():
         assert re.search(rf"^\| {status} \|[^|]*`{code}`", page, re.MULTILINE), code
     limits = Limits()
     numbers = [limits.max_streams, limits.max_connections, limits.max_head_bytes, limits.request_s, limits.keep_alive_s]
+    numbers += [limits.stream_s, limits.max_body_bytes_held, phrases.MAX_PHRASES, phrases.MAX_TOTAL_CHARACTERS]
     numbers += [limits.stall_s, limits.shutdown_s, limits.speech.max_characters, limits.speech.max_body_bytes]
     for number in numbers:
         assert re.search(rf"\| {number:,.0f}( s|( 秒))? \|", page), number

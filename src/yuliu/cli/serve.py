@@ -24,6 +24,7 @@ Examples:
   yuliu serve --log-format json 2>serve.log    for whatever collects logs
   yuliu serve --lanes 2 --cache 64             two threads speak; 64 MB of sound are kept
   yuliu serve --presets ours.toml              presets of your own
+  yuliu serve --phrases greetings.txt          spoken ahead, sent at once
 
 \b
 Ctrl-C stops it; streams under way may go on for half a minute.
@@ -91,6 +92,13 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     callback=_record,
     help="Log every decision of the scheduler here, for `yuliu replay`.",
 )
+@click.option(
+    "--phrases",
+    "phrase_file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Phrases that the default voice speaks ahead: one a line, # begins a comment.",
+)
 @click.pass_obj
 def command(
     wiring: Wiring,
@@ -99,6 +107,7 @@ def command(
     lanes: int | None,
     cache_mb: int,
     preset_file: Path | None,
+    phrase_file: Path | None,
     **options: Any,  # noqa: ANN401 - those of serve
 ) -> None:
     """Run the HTTP server until it is told to stop."""
@@ -109,7 +118,8 @@ def command(
         return wiring.open_speaker(voices, lanes=lanes, cache_bytes=cache_mb * 1_000_000, metrics=metrics)
 
     try:
-        serve(load, presets=load_presets(preset_file) if preset_file else None, **options)
+        presets = load_presets(preset_file) if preset_file else None
+        serve(load, presets=presets, phrases=_phrases(phrase_file) if phrase_file else (), **options)
     except KeyboardInterrupt:
         return  # that is how it is told to stop
     except InvalidRequest as error:
@@ -119,3 +129,19 @@ def command(
     except OSError as error:
         error.add_note(f"choose where to listen with --host and --port, not {options['host']} and {options['port']}")
         raise
+
+
+def _phrases(path: Path) -> tuple[str, ...]:
+    from yuliu.wire.phrases import MAX_BODY_BYTES, parse_phrase_file
+
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BODY_BYTES + 1)
+    except OSError as error:
+        raise InvalidRequest(f"{path.name}: cannot be read: {error.strerror}") from error
+    if len(content) > MAX_BODY_BYTES:
+        raise InvalidRequest(f"{path.name}: is larger than {MAX_BODY_BYTES} bytes")
+    try:
+        return parse_phrase_file(content.decode("utf-8"), where=path.name)
+    except UnicodeDecodeError as error:
+        raise InvalidRequest(f"{path.name}: is not UTF-8") from error

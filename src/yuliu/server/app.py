@@ -21,6 +21,7 @@ from yuliu.server.lexicons import lexicon_routes
 from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
 from yuliu.server.metering import metering_routes
+from yuliu.server.phrases import phrase_routes
 from yuliu.server.speech import Speech
 from yuliu.wire.manner import presets_body
 from yuliu.wire.openai import model_body, models_body, voices_body
@@ -69,6 +70,7 @@ def create_app(
         Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),
         Route("/v1/models/{name}", answers.model),
+        *phrase_routes(loading, presets, limits),
         *lexicon_routes(lexicons or LexiconStore()),
         *metering_routes(metrics or Metrics()),
         Route("/health", answers.health),

@@ -14,10 +14,13 @@ from yuliu.errors import InvalidRequest
 from yuliu.metrics.metrics import Metrics
 from yuliu.metrics.report import Levels
 from yuliu.metrics.trace import open_tracer
+from yuliu.presets import presets as known_presets
 from yuliu.server.app import create_app
 from yuliu.server.connection import BoundedConnection
 from yuliu.server.limits import Limits, within_descriptors
 from yuliu.server.log import configure_log
+from yuliu.server.phrases import pin_phrases
+from yuliu.wire.phrases import PhrasesRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -45,6 +48,7 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     limits: Limits | None = None,
     log_format: LogFormat = "line",
     presets: Mapping[str, Preset] | None = None,
+    phrases: Sequence[str] = (),
 ) -> None:
     """Serve until SIGINT or SIGTERM; then streams under way may go on for ``limits.shutdown_s``. Sets up logging.
 
@@ -58,6 +62,7 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
         limits: What is taken at once.
         log_format: How lines of the log are written.
         presets: Those that requests may name; None takes those that come with Yuliu.
+        phrases: What the default voice speaks ahead before the server is ready.
 
     Raises:
         InvalidRequest: The address is not a loopback one and ``expose`` is false.
@@ -67,19 +72,21 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     """
     limits = limits or Limits()
     listener = listening_socket(host, port, expose=expose, stall_s=limits.stall_s)
+    configure_log(log_format)  # before uvicorn turns off its access log, or it would turn it on again
+    limits = within_descriptors(limits)
+    presets = known_presets() if presets is None else presets
+    metrics = Metrics(tracer=open_tracer())
+    prepare = functools.partial(pin_phrases, asked=PhrasesRequest(tuple(phrases)), presets=presets, limits=limits)
     failures: list[BaseException] = []
 
     def load_or_stop() -> Speaker:
         try:
-            return load(metrics)
+            return _prepared(load(metrics), prepare)
         except BaseException as error:
             failures.append(error)
             server.should_exit = True
             raise
 
-    configure_log(log_format)  # before uvicorn turns off its access log, or it would turn it on again
-    limits = within_descriptors(limits)
-    metrics = Metrics(tracer=open_tracer())
     names = None if expose and not hosts else hosts
     app = create_app(load_or_stop, limits=limits, hosts=names, metrics=metrics, presets=presets)
     server = make_server(app, limits)
@@ -88,6 +95,15 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     server.run(sockets=[listener])
     if failures:
         raise failures[0]
+
+
+def _prepared(speaker: Speaker, prepare: Callable[[Speaker], None]) -> Speaker:
+    try:
+        prepare(speaker)
+    except BaseException:
+        speaker.close()
+        raise
+    return speaker
 
 
 def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:

@@ -1,0 +1,94 @@
+"""``/v1/phrases``: what is spoken ahead, so that it can be sent at once when it is asked for."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.routing import Route
+
+from yuliu.errors import InvalidRequest
+from yuliu.server.answers import json_answer, problem_answer, request_id
+from yuliu.server.options import stream_options
+from yuliu.server.speech import content_type, read_body
+from yuliu.types import StreamClass
+from yuliu.wire.openai import SpeechRequest
+from yuliu.wire.phrases import MAX_BODY_BYTES, PhrasesRequest, check_total, parse_phrases, phrases_body
+from yuliu.wire.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+
+    from yuliu.presets import Preset
+    from yuliu.server.limits import Limits
+    from yuliu.server.loading import Loading
+    from yuliu.speaker import Speaker
+
+
+def phrase_routes(loading: Loading, presets: Mapping[str, Preset], limits: Limits) -> list[Route]:
+    """The paths, over the phrases of a speaker."""
+    answers = _Phrases(loading, presets, limits)
+    return [
+        Route("/v1/phrases", answers.all, methods=["GET", "POST", "DELETE"]),
+        Route("/v1/phrases/{text:path}", answers.one, methods=["DELETE"]),
+    ]
+
+
+def pin_phrases(speaker: Speaker, asked: PhrasesRequest, presets: Mapping[str, Preset], limits: Limits) -> None:
+    """Speak phrases as the requests for them will be spoken, and keep their sound. Takes its time.
+
+    Raises:
+        InvalidRequest: There are too many, or one cannot be spoken or kept; those before it are kept.
+        Overloaded: The machine cannot carry it now; those before are kept.
+        SynthesisFailed: An engine failed; as above.
+    """
+    held = [text for texts in speaker.pinned.values() for text in texts]
+    check_total({*held, *asked.phrases})
+    for index, phrase in enumerate(asked.phrases):
+        options = stream_options(SpeechRequest(phrase, speed=asked.speed), presets, limits)
+        unhurried = replace(options, terms=replace(options.terms, stream_class=StreamClass.BULK))
+        try:
+            speaker.pin((phrase,), voice=asked.voice, options=unhurried)
+        except InvalidRequest as error:
+            param = error.param if error.param == "voice" else "phrases"
+            raise InvalidRequest(f"'phrases[{index}]': {error.message}", param=param) from error
+
+
+class _Phrases:
+    """What is answered. Phrases are spoken on a thread, those of one request at a time."""
+
+    def __init__(self, loading: Loading, presets: Mapping[str, Preset], limits: Limits) -> None:
+        self._loading = loading
+        self._presets = presets
+        self._limits = limits
+        self._turn = asyncio.Lock()
+
+    async def all(self, request: Request) -> Response:
+        """List them, add some, or remove all."""
+        speaker = self._loading.speaker
+        if request.method == "POST":
+            try:
+                body = await read_body(request.scope, request.receive, MAX_BODY_BYTES)
+            except ClientDisconnect:
+                return Response(status_code=400)  # nobody reads it
+            if isinstance(body, Problem):
+                return problem_answer(request.scope, body)
+            asked = parse_phrases(body, content_type(request.scope))
+            async with self._turn:
+                await asyncio.to_thread(pin_phrases, speaker, asked, self._presets, self._limits)
+        elif request.method == "DELETE":
+            speaker.unpin()
+        return json_answer(request.scope, phrases_body(speaker.pinned))
+
+    async def one(self, request: Request) -> Response:
+        """Remove one, of all voices."""
+        speaker, text = self._loading.speaker, request.path_params["text"]
+        if not any(text in texts for texts in speaker.pinned.values()):
+            return problem_answer(request.scope, Problem(404, "phrase_not_found", "there is no such phrase"))
+        speaker.unpin((text,))
+        return Response(status_code=204, headers={"X-Request-Id": request_id(request.scope)})
