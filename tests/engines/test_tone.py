@@ -1,0 +1,107 @@
+"""The weightless engine keeps its promises, so that what is tested with it means something."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from heard import OPTIONS, segment
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.engines.api import StepRequest
+from yuliu.engines.tone import BLOCK_FRAMES, PACKET_FRAMES, ToneEngine, ToneScript, tone
+
+if TYPE_CHECKING:
+    from yuliu.types import Samples
+
+MANNERS = ["frames", "autoregressive", "remote"]
+
+
+def steps(engine: ToneEngine, text: str, sizes: list[int]) -> list[Samples]:
+    """What each step gives."""
+    utterance, given_ = engine.plan(segment(text), OPTIONS), []
+    while not utterance.done:
+        (result,) = engine.step([StepRequest(utterance, sizes[len(given_) % len(sizes)])])
+        given_.append(result.samples)
+        utterance = result.utterance
+    assert utterance.num_frames == utterance.next_frame
+    return given_
+
+
+@given(st.text("ab 你", max_size=30), st.sampled_from(MANNERS), st.lists(st.integers(1, 80), min_size=1, max_size=3))
+def test_a_text_sounds_alike_in_each_manner_and_any_steps(text: str, manner: Any, sizes: list[int]) -> None:
+    """A tone is told apart by its text only."""
+    samples = np.concatenate([np.zeros(0), *steps(ToneEngine(manner=manner), text, sizes)])
+    plan = ToneEngine().plan(segment(text, 50), OPTIONS)
+    assert np.array_equal(samples, tone(plan.segment, 0, (plan.num_frames or 0) * ToneEngine.HOP))
+
+
+def test_manners_differ_in_what_a_step_gives() -> None:
+    """As asked; in blocks; a packet after some polls without any, and an end that is told apart."""
+    sizes = {
+        manner: [len(each) // 240 for each in steps(ToneEngine(manner=manner), "one two", [10])] for manner in MANNERS
+    }
+    assert sizes["frames"] == [10, 10, 2]
+    assert sizes["autoregressive"] == [22]
+    assert BLOCK_FRAMES == 25
+    assert sizes["remote"] == [0, 0, PACKET_FRAMES] * 3 + [0, 0, 22 - 3 * PACKET_FRAMES] + [0, 0, 0]
+    for manner in ("autoregressive", "remote"):
+        assert ToneEngine(manner=manner).plan(segment("one"), OPTIONS).num_frames is None
+        assert ToneEngine(manner=manner).plan(segment("..."), OPTIONS).num_frames == 0
+
+
+def test_different_texts_sound_differently() -> None:
+    """Swapped or doubled segments are heard."""
+    sounds = {tone(segment(f"text {number}"), 1000, 1240).tobytes() for number in range(20)}
+    assert len(sounds) == 20
+
+
+@pytest.mark.parametrize("call", ["plan", "step"])
+def test_scripts_count_calls(call: str) -> None:
+    """Told to fail at the second call, it fails at that one, with the error it was told."""
+    for error in (ValueError, SystemExit):
+        engine = ToneEngine(ToneScript(**{f"fail_{call}s": frozenset({1})}, error=error))  # type: ignore[arg-type]
+
+        def do(engine: ToneEngine = engine) -> None:
+            plan = engine.plan(segment("one"), OPTIONS)
+            if call == "step":
+                engine.step([StepRequest(plan, 1)])
+
+        do()
+        with pytest.raises(error):
+            do()
+        do()
+
+
+@pytest.mark.parametrize("call", ["plan", "step"])
+def test_what_hangs_returns_when_it_is_released(call: str) -> None:
+    """And then gives what it would have given."""
+    engine = ToneEngine(ToneScript(**{f"hang_{call}s": frozenset({0})}))  # type: ignore[arg-type]
+    made: list[Samples] = []
+    thread = threading.Thread(target=lambda: made.extend(steps(engine, "one", [100])))
+    thread.start()
+    assert engine.hung.wait(10)
+    assert not made
+    engine.released.set()
+    thread.join()
+    assert len(made[0]) == 12 * 240
+
+
+def test_spoilt_steps_are_spoilt() -> None:
+    """Half, double, one result less, or nothing moves."""
+    found = {}
+    for spoil in ("none", "short", "long", "lost", "still"):
+        engine = ToneEngine(ToneScript(spoil=spoil, spoil_steps=frozenset({0})))
+        plan = engine.plan(segment("one"), OPTIONS)
+        results = engine.step([StepRequest(plan, 10)] * 2)
+        found[spoil] = [(len(each.samples), each.utterance.next_frame) for each in results]
+    assert found == {
+        "none": [(2400, 10)] * 2,
+        "short": [(1200, 10)] * 2,
+        "long": [(4800, 10)] * 2,
+        "lost": [(2400, 10)],
+        "still": [(0, 0)] * 2,
+    }
