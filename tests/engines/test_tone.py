@@ -15,14 +15,16 @@ from yuliu.engines.api import StepRequest
 from yuliu.engines.tone import BLOCK_FRAMES, PACKET_FRAMES, ToneEngine, ToneScript, tone
 
 if TYPE_CHECKING:
+    from yuliu.engines.tone import Manner
     from yuliu.types import Samples
 
-MANNERS = ["frames", "autoregressive", "remote"]
+MANNERS: list[Manner] = ["frames", "autoregressive", "remote"]
 
 
 def steps(engine: ToneEngine, text: str, sizes: list[int]) -> list[Samples]:
     """What each step gives."""
-    utterance, given_ = engine.plan(segment(text), OPTIONS), []
+    utterance = engine.plan(segment(text), OPTIONS)
+    given_: list[Samples] = []
     while not utterance.done:
         (result,) = engine.step([StepRequest(utterance, sizes[len(given_) % len(sizes)])])
         given_.append(result.samples)
