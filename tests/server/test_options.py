@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import openai
 import pytest
-from serving import running_server
+from serving import receive_all, running_server, unchunked
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
@@ -16,7 +17,7 @@ from yuliu.server.limits import Limits
 from yuliu.server.options import stream_options
 from yuliu.types import StreamClass
 from yuliu.wire.manner import parse_manner
-from yuliu.wire.openai import SpeechRequest
+from yuliu.wire.openai import SpeechLimits, SpeechRequest
 
 if TYPE_CHECKING:
     from yuliu.engines.api import PlanOptions, Utterance
@@ -113,3 +114,56 @@ def test_presets_are_listed() -> None:
     with running_server(app={"presets": {**presets(), **own}}) as running:
         assert running.speech(input="hi", preset="ours").status_code == 200
         assert running.speech(input="hi", preset="theirs").status_code == 400
+
+
+def test_a_lead_in_comes_before_all_sound() -> None:
+    """Silence, as long as asked for, while nothing is made yet; then the same sound as ever."""
+    with running_server() as running:
+        plain = running.speech(input="hello", response_format="pcm").content
+        running.gate.close()
+        raw = running.connect()
+        running.send_speech(raw, input="hello", response_format="pcm", lead_in_ms=250)
+        received = b""
+        while len(received.partition(b"\r\n\r\n")[2]) < 12_000:
+            received += raw.recv(65_536)
+        assert b"x-yuliu-lead-in-ms: 250\r\n" in received
+        running.gate.open()
+        while not received.endswith(b"\r\n0\r\n\r\n"):
+            received += raw.recv(65_536)
+        sound = unchunked(received)
+        assert not any(sound[:12_000])
+        assert sound[12_000:] == plain
+
+
+def test_a_lead_in_to_nothing_is_cut_off() -> None:
+    """Silence alone is not taken for a text that was spoken."""
+    with running_server() as running:
+        raw = running.connect()
+        running.send_speech(raw, input="……", lead_in_ms=100)
+        received = receive_all(raw)
+        assert received.startswith(b"HTTP/1.1 200")
+        assert not received.endswith(b"0\r\n\r\n")
+        assert running.speech(input="……").status_code == 400
+
+
+def test_the_mode_is_told() -> None:
+    """Where much is waiting, new requests are spoken in whole sentences, and say so."""
+    with running_server() as running:
+        text = "one two three four five six seven eight nine ten, " * 2
+        usual = running.speech(input=text)
+        assert usual.headers["x-yuliu-mode"] == "normal"
+        assert usual.headers["x-yuliu-stream"] == usual.headers["x-request-id"]
+        num_plans = running.engine.num_plans
+        running.speaker._scheduler.tune(replace(running.speaker._scheduler.tuning, throughput=True))
+        assert running.speech(input=text).headers["x-yuliu-mode"] == "throughput"
+        assert running.engine.num_plans - num_plans < num_plans
+
+
+def test_the_longest_text_is_taken() -> None:
+    """Whatever script it is in, escaped or not; a longer one is refused by its field."""
+    limit = SpeechLimits().max_characters
+    with running_server() as running:
+        for text in ("\U0001f600" * limit, "……" * (limit // 2)):
+            assert running.speech(input=text).json()["error"]["code"] == "nothing_to_speak"
+        refused = running.speech(input="a" * (limit + 1))
+        assert (refused.status_code, refused.json()["error"]["param"]) == (400, "input")

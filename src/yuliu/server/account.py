@@ -8,14 +8,14 @@ import traceback
 from typing import TYPE_CHECKING
 
 from yuliu.errors import SynthesisFailed
-from yuliu.types import Cancelled, Failed, Finished
+from yuliu.types import Cancelled, Failed, Finished, StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from yuliu.errors import YuliuError
     from yuliu.session import Stream
-    from yuliu.types import Chunk, Ending, StreamClass
+    from yuliu.types import Chunk, Ending
     from yuliu.wire.openai import SpeechRequest
     from yuliu.wire.problems import Problem
 
@@ -34,7 +34,9 @@ class Account:
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self._since_s = time.perf_counter()
-        self._voice = self._format = self._class = "-"
+        self._voice = self._format = "-"
+        self.stream_class = StreamClass.STANDARD
+        """That of its stream; not known before the request was read."""
         self.mode = "-"
         """``throughput`` if the stream is spoken in whole sentences and larger steps, else ``normal``."""
         self._num_characters = self._num_skipped = 0
@@ -47,7 +49,7 @@ class Account:
     def accepted(self, request: SpeechRequest, voice: str, stream_class: StreamClass) -> None:
         """The request arrived whole and can be served; the time to the first packet counts from here."""
         self._since_s = time.perf_counter()
-        self._voice, self._format, self._class = voice, request.response_format, stream_class.value
+        self._voice, self._format, self.stream_class = voice, request.response_format, stream_class
         self._num_characters = len(request.input)
 
     def refused(self, problem: Problem) -> None:
@@ -92,7 +94,7 @@ class Account:
             self._format,
             self._num_characters,
             self._num_skipped,
-            self._class,
+            self.stream_class.value if self._voice != "-" else "-",
             self.mode,
             self._audio_s,
             "-" if self._ttfp_s is None else round(1000 * self._ttfp_s, 1),

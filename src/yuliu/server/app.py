@@ -60,19 +60,19 @@ def create_app(
         metrics: What is measured, which the paths tell; None makes one of its own.
         presets: Those that requests may name; None takes those that come with Yuliu.
     """
-    limits = limits or Limits()
+    limits, metrics = limits or Limits(), metrics or Metrics()
     presets = _PRESETS if presets is None else presets
     loading = Loading(load)
     answers = _Answers(loading, presets)
     routes = [
-        Route("/v1/audio/speech", Speech(loading, limits, presets), methods=["POST"]),
+        Route("/v1/audio/speech", Speech(loading, limits, presets, metrics), methods=["POST"]),
         Route("/v1/audio/voices", answers.voices),
         Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),
         Route("/v1/models/{name}", answers.model),
         *phrase_routes(loading, presets, limits),
         *lexicon_routes(lexicons or LexiconStore()),
-        *metering_routes(metrics or Metrics()),
+        *metering_routes(metrics),
         Route("/health", answers.health),
         Route("/ready", answers.ready),
     ]

@@ -14,6 +14,19 @@ RETRY_AFTER_S = 1.0
 """What those are told who meet a bound. They are met only if far more is asked than any machine carries."""
 
 
+class NoRoom(Overloaded):
+    """A bound is met.
+
+    Args:
+        message: Which one.
+        reason: The same in a word, for the metrics.
+    """
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message, retry_after_s=RETRY_AFTER_S)
+        self.reason: str = reason
+
+
 class Rooms:
     """What is taken of the bounds.
 
@@ -35,11 +48,11 @@ class Rooms:
         """One of the streams.
 
         Raises:
-            Overloaded: There are as many as may be.
+            NoRoom: There are as many as may be.
         """
         if self.num_streams >= self._max_streams:
             message = f"{self.num_streams} streams are open, which is the limit; try again"
-            raise Overloaded(message, retry_after_s=RETRY_AFTER_S)
+            raise NoRoom(message, reason="max_streams")
         self.num_streams += 1
         try:
             yield
@@ -58,7 +71,7 @@ class Rooms:
     def _take(self, num_bytes: int) -> None:
         if self.num_body_bytes + num_bytes > self._max_body_bytes:
             message = "too much text is being received and spoken; try again, or send less at a time"
-            raise Overloaded(message, retry_after_s=RETRY_AFTER_S)
+            raise NoRoom(message, reason="max_text")
         self.num_body_bytes += num_bytes
 
 
@@ -73,7 +86,7 @@ class BodyRoom:
         """So many further bytes are held.
 
         Raises:
-            Overloaded: There is no room for them.
+            NoRoom: There is no room for them.
         """
         self._rooms._take(num_bytes)
         self.num_bytes += num_bytes

@@ -19,7 +19,7 @@ from yuliu.server.account import Account
 from yuliu.server.answers import header, headers_of, problem_answer, request_id
 from yuliu.server.connection import CUT_OFF
 from yuliu.server.options import stream_options
-from yuliu.server.rooms import Rooms
+from yuliu.server.rooms import NoRoom, Rooms
 from yuliu.session import Caller
 from yuliu.types import Finished
 from yuliu.wire.openai import MEDIA_TYPES, choose_voice, parse_speech, sound_head
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
+    from yuliu.metrics.metrics import Metrics
     from yuliu.presets import Preset
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
@@ -53,12 +54,14 @@ class Speech:
         loading: Where the speaker comes from.
         limits: What is taken at once.
         presets: Those that requests may name.
+        metrics: Are told of requests that are refused here; streams tell of themselves.
     """
 
-    def __init__(self, loading: Loading, limits: Limits, presets: Mapping[str, Preset]) -> None:
+    def __init__(self, loading: Loading, limits: Limits, presets: Mapping[str, Preset], metrics: Metrics) -> None:
         self._loading = loading
         self._limits = limits
         self._presets = presets
+        self._metrics = metrics
         self._rooms = Rooms(limits.max_streams, limits.max_body_bytes_held)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -97,6 +100,9 @@ class Speech:
         except ClientDisconnect:
             account.client_gone()
             return None
+        except NoRoom as error:
+            self._metrics.admission(account.stream_class, "rejected", reason=error.reason)
+            return problem_of(error)
         except YuliuError as error:
             return problem_of(error)
 
