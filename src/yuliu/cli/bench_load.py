@@ -31,7 +31,7 @@ Examples:
 @click.command("load", epilog=EXAMPLES)
 @click.option("--streams", type=click.IntRange(0), default=0, help="Players at a time; with parts: the known capacity.")
 @click.option("--rate", type=click.FloatRange(0), default=0.0, help="Newcomers a second instead of players.")
-@click.option("--seconds", type=click.FloatRange(1), default=20.0, show_default=True, help="That count, of each load.")
+@click.option("--seconds", type=click.FloatRange(1), default=15.0, show_default=True, help="That count, of each load.")
 @click.option("--warm-up", "warm_up_s", type=click.FloatRange(0), default=5.0, show_default=True, help="Before them.")
 @click.option("--voice", "voices", multiple=True, help="May be repeated. Default: yuliu; baker and heart for parts.")
 @click.option("--length", "lengths", type=click.Choice(LENGTHS), multiple=True, help="Of texts; may be repeated.")
