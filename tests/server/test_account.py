@@ -1,0 +1,78 @@
+"""What is measured of a request, scraped from a real server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from serving import read_answer, running_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from serving import Running
+
+LONG = "one two three four five six seven eight nine ten. " * 100
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    """A server with nothing out of the ordinary."""
+    with running_server() as server:
+        yield server
+
+
+def value(running: Running, name: str, **labels: str) -> float:
+    """All samples of a name that have these labels, added up."""
+    families = text_string_to_metric_families(running.client.get("/metrics").text)
+    samples = (sample for family in families for sample in family.samples)
+    return sum(each.value for each in samples if each.name == name and labels.items() <= each.labels.items())
+
+
+def test_a_stream_is_counted_with_all_that_it_was(running: Running) -> None:
+    """Its class, its door, its bytes as sent, its characters, its sound and its first packet."""
+    sound = running.speech(input="hello there", response_format="pcm", **{"class": "interactive"}).content
+    whose = {"class": "interactive", "voice": "tone"}
+    running.wait_until(lambda: value(running, "yuliu_streams_ended_total", **whose) == 1)
+    assert value(running, "yuliu_streams_ended_total", **whose, door="speech", ending="finished") == 1
+    assert value(running, "yuliu_sent_bytes_total", **whose) == len(sound)
+    assert value(running, "yuliu_audio_seconds_total", **whose) == len(sound) / 48_000
+    assert value(running, "yuliu_characters_total", **whose) == 11
+    assert value(running, "yuliu_ttfp_seconds_count", **whose) == 1
+    assert value(running, "yuliu_admissions_total", **{"class": "interactive"}, decision="admitted") == 1
+    assert value(running, "yuliu_engine_audio_seconds_total", engine="tone") > 0
+
+
+def test_silence_ahead_is_no_first_packet(running: Running) -> None:
+    """The time to the first packet waits for sound, however long before it silence was sent."""
+    running.gate.close()
+    raw = running.connect()
+    running.send_speech(raw, input="hello", lead_in_ms=100)
+    assert raw.recv(65_536)
+    running.wait_until(lambda: running.engine.num_steps == 1)
+    assert value(running, "yuliu_streams", state="starting") == 1
+    running.gate.open()
+    read_answer(raw)
+    running.wait_until(lambda: value(running, "yuliu_ttfp_seconds_count") == 1)
+
+
+def test_a_client_that_leaves_is_counted_as_cancelled(running: Running) -> None:
+    """Not as failed; and it is not among the open streams any more."""
+    running.gate.close()
+    raw = running.connect()
+    running.send_speech(raw, input=LONG)
+    running.gate.pass_one()
+    assert raw.recv(1)
+    raw.close()
+    running.wait_until(lambda: value(running, "yuliu_streams_ended_total", ending="cancelled") == 1)
+    assert value(running, "yuliu_streams_ended_total") == 1
+    assert value(running, "yuliu_streams") == 0
+
+
+def test_failures_are_counted_by_their_code() -> None:
+    """Also those that a client saw as a clean error."""
+    with running_server(fail_plans=frozenset({0, 1})) as running:
+        assert running.speech(input="hello").status_code == 500
+        assert value(running, "yuliu_streams_ended_total", ending="failed") == 1
+        assert value(running, "yuliu_stream_errors_total", code="synthesis_failed") == 1
