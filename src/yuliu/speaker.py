@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import itertools
+import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -27,6 +28,7 @@ from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, Unknown
 from yuliu.lexicons import LexiconStore, request_words
 from yuliu.metrics.report import Levels
 from yuliu.scheduler.pins import Pins
+from yuliu.scheduler.recording import recording
 from yuliu.scheduler.worker import Scheduler, Settings
 from yuliu.session import Caller, Route, Stream, StreamOptions, Surroundings
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
@@ -52,6 +54,7 @@ def open(  # noqa: A001 - read as yuliu.open
     home: Path | None = None,
     lanes: int | None = None,
     cache_bytes: int = 0,
+    adaptive: bool = False,
     metrics: Metrics | None = None,
 ) -> Speaker:
     """Load voices and warm them up; takes one to three seconds.
@@ -62,11 +65,14 @@ def open(  # noqa: A001 - read as yuliu.open
         home: Where voices are kept; None takes $YULIU_HOME or the platform's folder for application data.
         lanes: Threads that speak; None takes one a core, four at most.
         cache_bytes: Sound of segments spoken lately that is kept, to be served again; 0 keeps none.
+        adaptive: Whether steps and first segments follow what is measured. Under load the same text may then be cut
+            otherwise than alone.
         metrics: Is told what happens, and asks what is so.
 
     Raises:
         UnknownVoice: There is no voice of that name.
         VoiceNotReady: A voice is not on disk, or damaged; the message names the command to run.
+        InvalidRequest: $YULIU_RECORD names a file for the log of the scheduler that cannot be written.
     """
     store = VoiceStore(home, derivations=DERIVATIONS)
     names = voices or (DEFAULT_VOICE,)
@@ -75,7 +81,13 @@ def open(  # noqa: A001 - read as yuliu.open
     factories = {base: partial(_warm, _factory(store, base)) for base in bases}
     voices_ = wanted | {base: _parts(store.info(base)) for base in bases}
     versions = {base: _version(store, base) for base in bases}
-    settings = Settings(num_lanes=lanes, cache_bytes=cache_bytes, versions=versions)
+    settings = Settings(
+        num_lanes=lanes,
+        cache_bytes=cache_bytes,
+        adaptive=adaptive,
+        versions=versions,
+        record=recording(os.environ),
+    )
     lexicons = LexiconStore(home)
     return Speaker(factories, voices_, default=names[0], lexicons=lexicons, settings=settings, metrics=metrics)
 

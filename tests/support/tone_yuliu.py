@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 
 
 def open_speaker(
-    voices: Sequence[str], *, lanes: int | None = None, cache_bytes: int = 0, metrics: Metrics | None = None
+    voices: Sequence[str],
+    *,
+    lanes: int | None = None,
+    cache_bytes: int = 0,
+    adaptive: bool = False,
+    metrics: Metrics | None = None,
 ) -> Speaker:
     """One voice, ``tone``."""
     from yuliu.engines.tone import ToneEngine, ToneScript
@@ -39,7 +44,7 @@ def open_speaker(
         {"tone": lambda: engine},
         {"tone": dict.fromkeys(languages, "tone")},
         default="tone",
-        settings=Settings(num_lanes=lanes or 1, cache_bytes=cache_bytes),
+        settings=Settings(num_lanes=lanes or 1, cache_bytes=cache_bytes, adaptive=adaptive),
         metrics=metrics,
     )
 

@@ -78,6 +78,11 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     help="Sound spoken lately that is kept, to be sent again.",
 )
 @click.option(
+    "--adaptive",
+    is_flag=True,
+    help="Let steps and first segments follow what is measured. Under load a text may then be cut otherwise.",
+)
+@click.option(
     "--presets",
     "preset_file",
     metavar="FILE",
@@ -100,12 +105,13 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     help="Phrases that the default voice speaks ahead: one a line, # begins a comment.",
 )
 @click.pass_obj
-def command(
+def command(  # noqa: PLR0913 - its options
     wiring: Wiring,
     /,
     voices: tuple[str, ...],
     lanes: int | None,
     cache_mb: int,
+    adaptive: bool,
     preset_file: Path | None,
     phrase_file: Path | None,
     **options: Any,  # noqa: ANN401 - those of serve
@@ -114,8 +120,10 @@ def command(
     from yuliu.presets import load_presets
     from yuliu.server import serve
 
+    opening = {"lanes": lanes, "cache_bytes": cache_mb * 1_000_000, "adaptive": adaptive}
+
     def load(metrics: Metrics) -> Speaker:
-        return wiring.open_speaker(voices, lanes=lanes, cache_bytes=cache_mb * 1_000_000, metrics=metrics)
+        return wiring.open_speaker(voices, metrics=metrics, **opening)
 
     try:
         presets = load_presets(preset_file) if preset_file else None
