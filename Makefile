@@ -1,6 +1,6 @@
 # Everything a user or a developer does, as a verb. Needs Python 3.11+ (venv, pip), make and a package index.
 .DEFAULT_GOAL := help
-.PHONY: help serve test check bench docs lock setup setup-dev voices clean
+.PHONY: help serve test check bench bench-load docs lock setup setup-dev voices clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -28,6 +28,9 @@ check: setup-dev ## format, lint, types, layers, lock
 bench: setup-dev voices ## measure this machine; writes bench/results/ and docs/performance.md
 	$(BIN)/yuliu bench --out bench/results/latest.json --table docs/performance.md $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/yuliu bench text --out bench/results/text.json --table docs/performance-text.md $(if $(PEERS),--peers $(PEERS))
+
+bench-load: setup-dev voices ## measure many listeners at once; writes bench/results/ and docs/performance-load.md
+	$(BIN)/yuliu bench load --suite --out bench/results/load.json --table docs/performance-load.md
 
 docs: setup-dev voices ## run every example of the documentation
 	$(BIN)/python -m pytest tests/docs
