@@ -48,6 +48,26 @@ def test_cancelling_is_over_when_no_lane_is_at_work(script: ToneScript) -> None:
     assert len(outputs) == num_outputs
 
 
+def test_it_is_not_over_before_the_last_lane_is_done() -> None:
+    """Two segments may be planned at a time, on two lanes."""
+    cancels, engines = Cancels(), [ToneEngine(ToneScript(hang_plans=frozenset({0}))) for _ in range(2)]
+    left = list(engines)
+    scheduler = Scheduler({"tone": lambda: left.pop(0)}, Settings(num_lanes=2), observer=cancels)
+    stream_id = scheduler.open(lambda _: None)
+    for _ in range(2):
+        scheduler.submit(stream_id, "tone", SEGMENT, PlanOptions(SpeakOptions(), 0.02, 0.1))
+    assert all(engine.hung.wait(10) for engine in engines)
+    scheduler.close_stream(stream_id, cancelled=True)
+    engines[0].released.set()
+    while scheduler.snapshot().num_lanes_busy == 2:
+        threading.Event().wait(0.001)
+    assert not cancels.took_s
+    engines[1].released.set()
+    assert cancels.told.wait(10)
+    scheduler.close()
+    assert len(cancels.took_s) == 1
+
+
 @pytest.mark.parametrize(("cancelled", "took_s"), [(True, [0.0]), (False, [])])
 def test_without_work_it_is_over_at_once(cancelled: bool, took_s: list[float]) -> None:
     """And streams that ended by themselves are none of it."""

@@ -378,6 +378,9 @@ def test_in_throughput_mode_whole_sentences_are_spoken() -> None:
         assert stream.degraded
         await stream.push(LONG)
         assert pieces(scheduler)[0].endswith("which ends.")
+        stream.configure(chunking=Chunking("punctuation"))  # which is still decided by the load
+        await stream.push(LONG)
+        assert [piece[-1] for piece in pieces(scheduler)] == ["."] * 4
         assert stream.cancel().degraded
 
     run(check())

@@ -105,8 +105,6 @@ class Diary:
             waited: Whether the reader had waited for it.
         """
         self.hearing.deliver(ready.chunk, made=ready.made_s > 0)
-        if ready.chunk.lead_in:
-            return
         now = self._clock()
         gap_s = self.trace.taken(
             now,
