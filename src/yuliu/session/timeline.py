@@ -90,43 +90,55 @@ class Trace:
     """
 
     def __init__(self, opened_at_s: float) -> None:
-        self.line = Timeline(opened_at_s=opened_at_s)
-        """As it is now."""
+        self._line = Timeline(opened_at_s=opened_at_s)
+        # What changes with every chunk is kept apart: a new line for each would cost 10 us.
+        self._last_taken_at_s: float | None = None
         self._dry_at_s = 0.0  # when the listener has played all that was taken
+        self._underrun_s = self._longest_gap_s = 0.0
+
+    @property
+    def line(self) -> Timeline:
+        """As it is now."""
+        return replace(
+            self._line,
+            last_taken_at_s=self._last_taken_at_s,
+            underrun_s=self._underrun_s,
+            longest_gap_s=self._longest_gap_s,
+        )
 
     def admitted(self, now: float) -> None:
         """The stream is carried."""
-        self.line = replace(self.line, admitted_at_s=now)
+        self._line = replace(self._line, admitted_at_s=now)
 
     def text(self, now: float) -> None:
         """Text was pushed."""
-        if self.line.first_text_at_s is None:
-            self.line = replace(self.line, first_text_at_s=now)
+        if self._line.first_text_at_s is None:
+            self._line = replace(self._line, first_text_at_s=now)
 
     def segment(self, now: float) -> None:
         """A part of the text was given to an engine."""
-        first = self.line.first_segment_at_s
-        self.line = replace(
-            self.line, first_segment_at_s=now if first is None else first, num_segments=self.line.num_segments + 1
+        first = self._line.first_segment_at_s
+        self._line = replace(
+            self._line, first_segment_at_s=now if first is None else first, num_segments=self._line.num_segments + 1
         )
 
     def planned(self, at_s: float, took_s: float, front_end_s: float) -> None:
         """A segment was planned."""
-        if self.line.planned_at_s is None:
+        if self._line.planned_at_s is None:
             began_s = at_s - took_s
-            self.line = replace(self.line, plan_began_at_s=began_s, planned_at_s=at_s, front_end_s=front_end_s)
+            self._line = replace(self._line, plan_began_at_s=began_s, planned_at_s=at_s, front_end_s=front_end_s)
 
     def made(self, at_s: float, took_s: float) -> None:
         """Sound was made."""
-        if self.line.made_at_s is None:
-            self.line = replace(self.line, step_began_at_s=at_s - took_s, made_at_s=at_s)
+        if self._line.made_at_s is None:
+            self._line = replace(self._line, step_began_at_s=at_s - took_s, made_at_s=at_s)
 
     def segment_made(self, *, cached: bool, num_retries: int) -> None:
         """A segment has sound to its end."""
-        self.line = replace(
-            self.line,
-            num_cached_segments=self.line.num_cached_segments + cached,
-            num_retries=self.line.num_retries + num_retries,
+        self._line = replace(
+            self._line,
+            num_cached_segments=self._line.num_cached_segments + cached,
+            num_retries=self._line.num_retries + num_retries,
         )
 
     def taken(
@@ -144,21 +156,21 @@ class Trace:
         Returns:
             How long after the sound before, seconds; None if there was none, or if it is a pause.
         """
-        last = self.line.last_taken_at_s
+        last = self._last_taken_at_s
         if last is None:
             if sound:
-                self.line = replace(self.line, taken_at_s=now, last_taken_at_s=now)
+                self._line = replace(self._line, taken_at_s=now)
+                self._last_taken_at_s = now
                 self._dry_at_s = now + length_s
             return None
-        underrun_s = self.line.underrun_s + max(0.0, there_at_s - max(self._dry_at_s, text_at_s))
+        self._underrun_s += max(0.0, there_at_s - max(self._dry_at_s, text_at_s))
         self._dry_at_s = max(self._dry_at_s, there_at_s) + length_s
         if not sound:
-            self.line = replace(self.line, underrun_s=underrun_s)
             return None
-        longest_gap_s = max(self.line.longest_gap_s, now - last)
-        self.line = replace(self.line, last_taken_at_s=now, underrun_s=underrun_s, longest_gap_s=longest_gap_s)
+        self._last_taken_at_s = now
+        self._longest_gap_s = max(self._longest_gap_s, now - last)
         return now - last
 
     def ended(self, now: float) -> None:
         """The stream is over."""
-        self.line = replace(self.line, ended_at_s=now)
+        self._line = replace(self._line, ended_at_s=now)
