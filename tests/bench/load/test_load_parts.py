@@ -85,7 +85,7 @@ def test_streams_among_others_are_compared_with_those_alone() -> None:
 
 def test_isolation_is_told_from_both_sides() -> None:
     """What the waiting feel, and what the reader gets."""
-    figures = measure_isolation(replace(SETTING, timing=Timing(1.5, 0.5)), "tone")
+    figures = measure_isolation(replace(SETTING, timing=Timing(1.0, 0.5)), "tone")
     assert figures["with_ms"] is not None
     assert figures["bulk_alone_audio_s_per_s"] > 0
     assert figures["failed"] == 0

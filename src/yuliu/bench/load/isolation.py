@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from yuliu.bench.load.crowd import closed_loop
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 PLAYERS = 8
 """Who wait: real-time players of short replies."""
+WAITING_FACTOR = 2.0
+"""How many times longer than other loads it lasts: eight players ask seldom."""
 BULK_NUM_CHARS = 100_000
 PIECE_NUM_CHARS = min(BULK_NUM_CHARS, SpeechLimits().max_characters)
 """Characters of one request of the reader."""
@@ -38,13 +41,13 @@ def bulk_asks(voice: str) -> Iterator[Ask]:
 
 def measure_isolation(setting: Setting, voice: str) -> dict[str, Any]:
     """Waits with and without the reader, and the reader's pace with and without those who wait."""
-    timing = setting.timing
+    timing = replace(setting.timing, seconds=WAITING_FACTOR * setting.timing.seconds)
     shape = Shape((voice,), PLAYERS, shares=(("short", 1),), stream_class="interactive")
     waiting = {"waiting": shape.drive(timing)}
     reading = {"reading": _reader(voice)}
     with setting.server() as server:
         without = _observed(server, setting, timing, waiting)
-        alone = _observed(server, setting, Timing(timing.seconds / 2, timing.warm_up_s / 2), reading)
+        alone = _observed(server, setting, Timing(setting.timing.seconds / 2, timing.warm_up_s / 2), reading)
         both = _observed(server, setting, timing, waiting | reading)
     figures = isolation_figures(without.figures("waiting"), alone.figures("reading"), both)
     setting.progress(

@@ -108,7 +108,10 @@ def _isolation(voices: list[Figures]) -> str:
         ]
         for entry in voices
     )
-    note = "Idle capacity is the pace of the reader alone, less the sound that the others were given.\n"
+    note = (
+        "Idle capacity is the pace of the reader alone, less the sound that the others were given: the share is more"
+        " than 1 where a reader alone leaves a core idle.\n"
+    )
     return f"## Eight players of short replies beside a reader of 100,000 characters\n\n{table(head, rows)}\n{note}"
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _SPEECH = re.compile(r" speech id=(?P<id>\S+) .*\bending=(?P<ending>\S+)")
 _SAMPLE = re.compile(r"^(?P<name>[a-z_:]+)(?:\{[^}]*\})? (?P<value>\S+)")
-GAUGES = ("yuliu_streams", "yuliu_connections", "yuliu_tasks")
+STREAMS = "yuliu_streams"
+GAUGES = (STREAMS, "yuliu_queue_depth", "yuliu_lanes_busy", "yuliu_connections", "yuliu_tasks")
 """Of work that is under way; all of it is to be gone when nobody asks for anything."""
 
 
@@ -49,12 +50,14 @@ class LogWatch:
 
 
 def gauges(port: int) -> dict[str, float]:
-    """Gauges of a server by name; empty if it has none."""
+    """Gauges of a server by name; empty if it has none. Of streams it tells only the kinds that there are."""
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         connection.request("GET", "/metrics")
         with connection.getresponse() as response:
             body = response.read().decode()
-            return summed(body.splitlines(), GAUGES) if response.status == http.client.OK else {}
+            if response.status != http.client.OK:
+                return {}
+            return {STREAMS: 0.0} | summed(body.splitlines(), GAUGES)
 
 
 def summed(lines: Iterable[str], names: Iterable[str]) -> dict[str, float]:
