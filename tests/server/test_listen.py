@@ -15,7 +15,8 @@ import httpx
 import pytest
 
 from yuliu.errors import InvalidRequest
-from yuliu.server.listen import UNSENT_BYTES, listening_socket
+from yuliu.server.connection import UNSENT_BYTES
+from yuliu.server.listen import listening_socket
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 BODY_OVERHEAD = 8
 """A body of chunks of one byte each takes six times its size; what is sent beyond that is not read to its end."""
 
+UNSENT_BYTES = 16_384
+"""Sound that may wait in the event loop for a slow reader, and as much again in the kernel: a third of a second each at
+24 kHz, and the chunk that was the last to be written. Without it the kernel takes 3 MB, over a minute of sound that is
+made for nobody if the client leaves."""
 CUT_OFF = "yuliu.cut_off"
 """An extension of ASGI: the function ``cut_off`` of it ends the connection after what was sent, amid the body."""
 
@@ -65,6 +69,7 @@ class BoundedConnection(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or refuse it if there are too many."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(UNSENT_BYTES)
         if len(self.connections) > self._limits.max_connections:
             self._refuse(connections_exhausted(self._limits.max_connections))
         else:

@@ -16,7 +16,7 @@ from yuliu.metrics.report import Levels
 from yuliu.metrics.trace import open_tracer
 from yuliu.presets import presets as known_presets
 from yuliu.server.app import create_app
-from yuliu.server.connection import BoundedConnection
+from yuliu.server.connection import UNSENT_BYTES, BoundedConnection
 from yuliu.server.limits import Limits, within_descriptors
 from yuliu.server.log import configure_log
 from yuliu.server.phrases import pin_phrases
@@ -32,10 +32,6 @@ if TYPE_CHECKING:
     from yuliu.speaker import Speaker
 
 _log = logging.getLogger(__name__)
-
-UNSENT_BYTES = 16_384
-"""Sound that may wait in the kernel for a slow reader, beside 64 kB in the event loop (a third of a second, and 1.4 s
-at 24 kHz). Without it the kernel takes 3 MB, over a minute of sound that is made for nobody if the client leaves."""
 
 
 def serve(  # noqa: PLR0913 - the options of `yuliu serve`
