@@ -63,3 +63,12 @@ def test_neighbours_are_reported_as_one_span() -> None:
     ledger.spoken(Span(3, 6), [])
     ledger.spoken(Span(0, 3), [])
     assert ledger.coverage() == Coverage(spoken=(Span(0, 6),))
+
+
+def test_the_account_of_a_day_stays_short() -> None:
+    """Parts that follow each other are kept as one."""
+    ledger = Ledger()
+    for at in range(0, 10_000, 10):
+        ledger.received(10)
+        ledger.spoken(Span(at, at + 10), [])
+    assert ledger._spoken == [Span(0, 10_000)]

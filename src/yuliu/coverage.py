@@ -39,7 +39,10 @@ class Ledger:
         """A part has been spoken, but for some places in it."""
         places = _within(source, skipped)
         self._skipped += places
-        self._spoken += _gaps(source, [skip.source for skip in places])
+        for span in _gaps(source, [skip.source for skip in places]):
+            if self._spoken and self._spoken[-1].end == span.start:  # as most often: an account of a day stays short
+                span = Span(self._spoken.pop().start, span.end)
+            self._spoken.append(span)
 
     def silent(self, source: Span, skipped: Sequence[Skipped]) -> None:
         """A part turned out to have no sound: what no rule names is punctuation or white space."""

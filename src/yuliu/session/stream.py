@@ -190,6 +190,8 @@ class Stream:
         """
         if position_s is not None:
             self._diary.hearing.played(position_s)
+        if self.ending is not None:
+            return self.ending
         self._ready.clear()
         coverage, delivered_s = self._ledger.coverage(), self._diary.hearing.delivered_s
         return self._end(Cancelled(coverage, self._joiner.audio_s, delivered_s, self.heard(), self.degraded))
