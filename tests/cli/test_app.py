@@ -149,7 +149,7 @@ def test_completion_script(capsys: pytest.CaptureFixture[str], shell: str) -> No
 
 @pytest.mark.parametrize(
     ("words", "offered"),
-    [("yuliu s", {"say", "serve"}), ("yuliu say --voice h", {"heart"}), ("yuliu voices pull b", {"baker"})],
+    [("yuliu s", {"say", "serve", "simulate"}), ("yuliu say --voice h", {"heart"}), ("yuliu voices pull b", {"baker"})],
 )
 def test_completes_commands_and_voices(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, offered: set[str]

@@ -27,6 +27,8 @@ COMMANDS = {
     "presets": "List the presets: how text is cut and scheduled for a kind of use.",
     "doctor": "Check whether everything works here, and say what to do if not.",
     "bench": "Measure what this machine reaches: time to first packet, speed, memory.",
+    "simulate": "Find out on a virtual clock how many listeners a machine could carry.",
+    "replay": "Show what the scheduler decided in a recorded run.",
     "completion": "Print the completion script for a shell.",
 }
 """What is shown in ``yuliu --help``: so that it need not import the commands' modules."""

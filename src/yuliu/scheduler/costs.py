@@ -8,8 +8,10 @@ _KEPT = 0.98
 """Share of what was measured before that still counts after each new measurement: the last 50 or so decide."""
 _PRIOR_S = 2.0
 """Sound for which the first guess counts, seconds."""
-_GAIN_KEPT = 0.9
-"""The same for what company saves: the last 10 decide."""
+_SHARE_KEPT = 0.9
+"""The same for what a further utterance in a step costs: the last 10 decide."""
+_TRUSTED = 10
+"""Steps of several utterances that must have been measured before anybody is let in for what they save."""
 CALL_S = 0.05
 """A call costs as much as so much more sound, seconds: a guess that keeps steps from becoming tiny."""
 
@@ -37,7 +39,7 @@ class Costs:
     """What the work of one engine costs, from all lanes.
 
     A step of ``n`` frames is taken to cost ``a x (n + overhead)``; ``a`` is measured, the overhead is known. A step of
-    several utterances costs their sum times a gain that is measured for each number of them.
+    several utterances costs that of the first, and a share of it that is measured for each further one.
     """
 
     def __init__(self, facts: EngineFacts) -> None:
@@ -49,7 +51,8 @@ class Costs:
         self._frames = _PRIOR_S * facts.frames_per_s
         self._num_plans = 1.0
         self._planned_s = self._plan_s
-        self._gains = {n: (0.5 + 0.5 / n) for n in range(1, facts.max_batch + 1)}
+        self._further = 0.5  # what a further utterance in a step costs, as a share of the first
+        self._num_shared = 0  # steps that this was measured on
 
     def planned(self, took_s: float) -> None:
         """A plan took so long."""
@@ -75,9 +78,11 @@ class Costs:
         if size == 1:
             self._took_s = self._took_s * _KEPT + took_s
             self._frames = self._frames * _KEPT + frames
-        elif size in self._gains:
-            gain = took_s / max(self.frame_s * frames, 1e-9)
-            self._gains[size] = self._gains[size] * _GAIN_KEPT + min(gain, 2.0) * (1 - _GAIN_KEPT)
+        else:
+            first_s = self.frame_s * frames / size
+            further = (took_s / max(first_s, 1e-9) - 1) / (size - 1)
+            self._further = self._further * _SHARE_KEPT + min(max(further, 0.0), 1.0) * (1 - _SHARE_KEPT)
+            self._num_shared += 1
 
     @property
     def frame_s(self) -> float:
@@ -102,12 +107,38 @@ class Costs:
             size: Number of utterances.
         """
         frames = num_frames + size * self._facts.overhead_frames
-        return self.frame_s * frames * (self._gains.get(size, 1.0) if size > 1 else 1.0)
+        return self.frame_s * frames / size * (1 + (size - 1) * self._further)
 
-    def frames_within(self, budget_s: float) -> int:
-        """Frames of the largest step of one utterance that keeps within a budget, seconds.
+    def frames_within(self, budget_s: float, size: int = 1) -> int:
+        """Frames for each utterance of the largest step that keeps within a budget.
 
         Never fewer than the overhead: it would be most of the work.
+
+        Args:
+            budget_s: Seconds.
+            size: Number of utterances.
         """
         overhead = self._facts.overhead_frames
-        return max(1, int(overhead), int(budget_s / max(self.frame_s, 1e-9) - overhead))
+        first_s = budget_s / (1 + (size - 1) * self._further)
+        return max(1, int(overhead), int(first_s / max(self.frame_s, 1e-9) - overhead))
+
+    def under_load(self, took_s: float, num_frames: int, *, budget_s: float, least: int) -> float:
+        """What a part in a step would have cost if as many as possible had been in it, seconds.
+
+        With few streams there is little company; that says nothing about how many could be carried.
+
+        Args:
+            took_s: What it cost, seconds.
+            num_frames: Frames that it gave.
+            budget_s: What a step may take, seconds.
+            least: Frames for which a step is still worth while.
+        """
+        if self._num_shared < _TRUSTED:
+            return took_s
+        overhead = self._facts.overhead_frames
+        for size in range(self._facts.max_batch, 1, -1):
+            most = self.frames_within(budget_s, size)
+            if most >= least:
+                frame_s = self.frame_s * (1 + overhead / most) * (1 + (size - 1) * self._further) / size
+                return min(took_s, frame_s * num_frames)
+        return took_s

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from yuliu.scheduler.batches import Part
 from yuliu.scheduler.costs import Costs
 from yuliu.scheduler.snapshot import Snapshot
-from yuliu.scheduler.steps import budget_s, step_frames
+from yuliu.scheduler.steps import budget_s, fitted, step_frames
 from yuliu.scheduler.tuning import Tuning
 from yuliu.types import StreamClass
 
@@ -62,14 +62,29 @@ class Figures:
 
     def first_s(self, job: Job) -> float:
         """Compute until a job gives its first sound, seconds."""
-        first_step = round(self.tuning.first_step_s * self.engines[job.engine].frames_per_s)
-        return self.before_step_s(job) + self.costs[job.engine].step_s(first_step)
+        return self.before_step_s(job) + self.costs[job.engine].step_s(self.first_frames(job))
 
-    def part(self, job: Job, now: float) -> Part:
-        """What the next step would do for a job."""
+    def under_load_s(self, job: Job, took_s: float, num_frames: int) -> float:
+        """What a job's part in a step costs when there are many streams, seconds."""
+        if self.engines[job.engine].max_batch == 1:
+            return took_s
+        return self.costs[job.engine].under_load(
+            took_s, num_frames, budget_s=self.tuning.step_budget_s, least=self.first_frames(job)
+        )
+
+    def first_frames(self, job: Job) -> int:
+        """Frames of the first step of a stream."""
+        return max(1, round(self.tuning.first_step_s * self.engines[job.engine].frames_per_s))
+
+    def part(self, job: Job, now: float, size: int = 1) -> Part:
+        """What the next step would do for a job, if it is one of so many in it."""
         stream, costs, facts = self.streams[job.stream_id], self.costs[job.engine], self.engines[job.engine]
         num_frames = step_frames(stream, job, costs=costs, facts=facts, tuning=self.tuning, now=now)
-        return Part(job.job_id, num_frames, budget_s(stream, self.tuning, now))
+        within_s = budget_s(stream, self.tuning, now)
+        if size > 1:
+            most = max(self.first_frames(job), costs.frames_within(within_s, size))
+            num_frames = min(num_frames, fitted(most, job.frames_left))
+        return Part(job.job_id, num_frames, within_s)
 
     def snapshot(self, now: float, *, num_lanes: int, num_lanes_busy: int) -> Snapshot:
         """The state in numbers; looks at every stream."""

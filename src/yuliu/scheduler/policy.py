@@ -216,7 +216,8 @@ class Policy:
             if not measured:
                 self._figures.costs[job.engine].stepped(event.took_s, audio_s, num_frames, len(parts))
                 measured = True
-            stream.spend(event.took_s * (part.audio_s / audio_s if audio_s else 1 / len(parts)), part.audio_s)
+            share_s = event.took_s * (part.audio_s / audio_s if audio_s else 1 / len(parts))
+            stream.spend(self._figures.under_load_s(job, share_s, part.num_frames), part.audio_s)
             self._progress(job, stream, part, now)
             if not part.audio_s and not part.done:
                 job.not_before_s = now + max(NOTHING_S, event.took_s)
@@ -390,14 +391,18 @@ class Policy:
 
     def _parts(self, best: Candidate, job: Job, barred: set[int], now: float) -> list[Part]:
         """The step of the most urgent job, with others of its engine that go with it; what has failed goes alone."""
-        first, max_batch = self._figures.part(job, now), self._figures.engines[job.engine].max_batch
+        max_batch = self._figures.engines[job.engine].max_batch
         if max_batch == 1 or job.failures:
-            return [first]
+            return [self._figures.part(job, now)]
         is_bulk = best.rank == RANK[StreamClass.BULK]
-        others = (self._jobs[each.job_id] for each in self._agenda.in_order(bulk=is_bulk, barred={*barred, job.job_id}))
-        fitting = (
-            self._figures.part(o, now) for o in others if o.planned and o.engine == job.engine and not o.failures
-        )
+        others = [
+            other
+            for each in self._agenda.in_order(bulk=is_bulk, barred={*barred, job.job_id})
+            if (other := self._jobs[each.job_id]).planned and other.engine == job.engine and not other.failures
+        ]
+        size = min(max_batch, 1 + len(others))
+        fitting = (self._figures.part(other, now, size) for other in others)
+        first = self._figures.part(job, now, size)
         return company(first, fitting, costs=self._figures.costs[job.engine], max_batch=max_batch)
 
     def _waits_for_company(self, best: Candidate, job: Job, size: int, now: float) -> bool:

@@ -159,7 +159,7 @@ class Simulation:
     """A run of a load on lanes.
 
     Args:
-        rates: How long the engines take; each stream uses one of them, by turns.
+        rates: How long the engines take; each stream uses one of them, by chance.
         load: Who wants to hear how much.
         num_lanes: Lanes that work.
         tuning: What the policy goes by.
@@ -193,14 +193,20 @@ class Simulation:
         self._busy_s = 0.0
         self._busy_before_s = 0.0
 
-    def run(self) -> Result:
-        """Until everybody who came in time has been served."""
+    def run(self, *, strict: bool = False) -> Result:
+        """Until everybody who came in time has been served.
+
+        Args:
+            strict: End as soon as anybody is turned away or hears a gap.
+        """
         for number in range(self._num_lanes):
             self._tell(LaneUp(f"lane-{number}"))
         self._invite()
         while self._agenda:
             self._now, _, act = heapq.heappop(self._agenda)
             if self._now > self._load.seconds and not self._anybody():
+                break
+            if strict and (self._told.retry_after_s or self._told.underrun_s):
                 break
             act()
         told = self._told
@@ -257,7 +263,7 @@ class Simulation:
         segments_s = [first_s]
         while (left_s := audio_s - sum(segments_s)) > 0.1 and len(segments_s) < 1000:
             segments_s.append(min(left_s, load.segment_s))
-        engine = names[stream_id % len(names)]
+        engine = self._random.choice(names)
         self._listeners[stream_id] = _Listener(stream_id, engine, stream_class, deque(segments_s), self._now, again)
         max_lead_s = None if stream_class is StreamClass.BULK else load.max_lead_s
         self._tell(StreamOpened(stream_id, (engine,), Terms(stream_class, max_lead_s=max_lead_s)))
@@ -357,7 +363,7 @@ class Simulation:
     def _end(self, listener: _Listener) -> None:
         listener.closed = True
         del self._listeners[listener.stream_id]
-        self._told.num_completed += 1
+        self._told.num_completed += listener.stream_class is not StreamClass.BULK
         if listener.underrun_s:
             self._told.underrun_s.append(listener.underrun_s)
         if listener.again:
@@ -430,7 +436,8 @@ def capacity(rates: Mapping[str, Rates], load: Load, *, num_lanes: int, most: in
     """
 
     def fits(number: int) -> bool:
-        return carried(simulate(rates, replace(load, num_streams=number, rate_per_s=0.0), num_lanes=num_lanes))
+        load_ = replace(load, num_streams=number, rate_per_s=0.0)
+        return carried(Simulation(rates, load_, num_lanes=num_lanes).run(strict=True))
 
     low, high = 0, 1
     while high <= most and fits(high):

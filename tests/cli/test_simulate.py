@@ -1,0 +1,115 @@
+"""``yuliu simulate`` and ``yuliu replay``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from yuliu.cli.app import run
+from yuliu.scheduler.costs import EngineFacts
+from yuliu.scheduler.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened
+from yuliu.scheduler.record import Recorder
+from yuliu.scheduler.tuning import Tuning
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Captured = pytest.CaptureFixture[str]
+
+
+def test_a_load_is_told_in_a_table_and_as_json(capsys: Captured) -> None:
+    """The same seed gives the same numbers."""
+    args = ["simulate", "--streams", "5", "--bulk", "1", "--seconds", "10"]
+    assert run([*args, "--json"], None) == 0
+    values = json.loads(capsys.readouterr().out)
+    assert values["underrun"] == {"streams": 0, "seconds": 0}
+    assert values["streams"] == values["admitted"] == values["completed"] >= 5
+    assert 0 < values["ttfp_ms"]["p50"] <= values["ttfp_ms"]["p95"] <= values["ttfp_ms"]["p99"]
+    assert values["bulk_audio_s"] > 0
+    assert run(args, None) == 0
+    assert f"{values['ttfp_ms']['p95']:g} ms 95 %" in capsys.readouterr().out
+
+
+def test_a_table_of_ones_own_decides_the_capacity(capsys: Captured, tmp_path: Path) -> None:
+    """An engine that needs a fifth of a lane: four fit on one, twice as many on two."""
+    path = tmp_path / "table.toml"
+    path.write_text("[slow]\nplan_s = 0\nstep_s = 0\nstep_s_per_s = 0.2\n")
+    found = []
+    for lanes in ("1", "2"):
+        args = ["--capacity", "--rtf", str(path), "--lanes", lanes, "--seconds", "30", "--audio", "30", "--json"]
+        assert run(["simulate", *args], None) == 0
+        found.append(json.loads(capsys.readouterr().out)["capacity"])
+    assert 3 <= found[0] <= 5
+    assert found[1] >= 2 * found[0] - 1
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        ([], "nobody asks"),
+        (["--streams", "1", "--voice", "nobody"], "no rates of 'nobody'; known are yuliu, baker, heart, gpu-assumed"),
+        (["--streams", "1", "--rtf", "BAD"], "bad.toml: "),
+        (["--streams", "1", "--rtf", "ODD"], "odd.toml: x.speed is not known"),
+    ],
+)
+def test_what_cannot_be_simulated_is_told(capsys: Captured, tmp_path: Path, args: list[str], message: str) -> None:
+    """As wrong usage."""
+    (tmp_path / "bad.toml").write_text("no toml")
+    (tmp_path / "odd.toml").write_text("[x]\nspeed = 1\n")
+    files = {"BAD": str(tmp_path / "bad.toml"), "ODD": str(tmp_path / "odd.toml")}
+    assert run(["simulate", *[files.get(each, each) for each in args]], None) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    """One segment each of two streams."""
+    lines: list[str] = []
+    recorder = Recorder(lines.append, {"tone": EngineFacts(80.0)}, Tuning())
+    recorder(5.0, LaneUp("lane-0"), [])
+    for at_s, number in ((6.0, 1), (7.0, 2)):
+        recorder(at_s, StreamOpened(number, ("tone",)), [Admit(number)])
+        ready = SegmentReady(number, 10 * number, "tone")
+        recorder(at_s + 0.5, ready, [Plan("lane-0", 10)] if number == 1 else [])
+    path = tmp_path / "events.jsonl"
+    path.write_text("".join(lines))
+    return path
+
+
+def test_decisions_are_shown_with_their_time(capsys: Captured, log: Path) -> None:
+    """Events that led to none are left out, unless one stream is asked for."""
+    assert run(["replay", str(log)], None) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[1] == ["1.5000", "SegmentReady", "#1", "10", "tone", "Plan", "lane-0", "10"]
+    assert len(lines) == 3
+    assert run(["replay", str(log), "--stream", "2"], None) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [line[1] for line in lines] == ["StreamOpened", "SegmentReady"]
+    assert lines[1][-1] == "-"
+
+
+def test_decisions_as_json_have_all_that_events_hold(capsys: Captured, log: Path) -> None:
+    """One object a line."""
+    assert run(["replay", str(log), "--json"], None) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["event"] for line in lines] == ["LaneUp", *["StreamOpened", "SegmentReady"] * 2]
+    assert lines[2]["actions"] == [{"action": "Plan", "lane": "lane-0", "job_id": 10}]
+    assert all(line["same"] for line in lines)
+
+
+def test_a_run_that_would_go_otherwise_fails(capsys: Captured, log: Path) -> None:
+    """The decision is marked, and its line in the log told."""
+    log.write_text(log.read_text().replace('"action":"Plan","lane":"lane-0"', '"action":"Plan","lane":"lane-9"'))
+    assert run(["replay", str(log)], None) == 1
+    captured = capsys.readouterr()
+    assert "! SegmentReady #1" in captured.out
+    assert "1 decisions differ from the recorded ones: lines 4" in captured.err
+
+
+def test_another_contract_is_refused(capsys: Captured, log: Path) -> None:
+    """With what to do."""
+    log.write_text(log.read_text().replace('{"contract":1', '{"contract":99'))
+    assert run(["replay", str(log)], None) == 2
+    assert "made by version 99 of the policy's contract" in capsys.readouterr().err
