@@ -7,19 +7,34 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from yuliu.types import Samples
+
+    Pcm = NDArray[np.int16]
+    """Sound as signed 16-bit numbers, mono, shape ``(num_samples,)``, never -32768."""
 
 FULL_SCALE = 32767
 """The s16 value of 1.0."""
 
 
-def to_s16le(samples: Samples) -> bytes:
-    """Round to signed 16-bit little-endian PCM; what exceeds [-1, 1] is clipped, never wrapped.
+def to_s16(samples: Samples) -> Pcm:
+    """Round to signed 16-bit PCM; what exceeds [-1, 1] is clipped, never wrapped.
 
     Args:
         samples: float32, shape (num_samples,).
     """
     scaled = np.rint(samples * np.float32(FULL_SCALE))
     np.clip(scaled, -FULL_SCALE, FULL_SCALE, out=scaled)
-    pcm: bytes = scaled.astype("<i2").tobytes()
+    pcm: Pcm = scaled.astype(np.int16)
     return pcm
+
+
+def to_s16le(samples: Samples) -> bytes:
+    """The bytes of :func:`to_s16`, little-endian."""
+    return little_endian(to_s16(samples))
+
+
+def little_endian(pcm: Pcm, num_channels: int = 1) -> bytes:
+    """Bytes of PCM, each sample standing once for every channel."""
+    return np.repeat(pcm, num_channels).astype("<i2", copy=False).tobytes()

@@ -1,0 +1,203 @@
+"""Sound to bytes, as it is made."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from shutil import which
+from typing import TYPE_CHECKING
+
+import numpy as np
+import psutil
+import pytest
+from decoded import decoded
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from yuliu.audio.encode import Encoder, whole
+from yuliu.audio.formats import FORMATS, Encoding, FormatName, choose_encoding
+from yuliu.audio.pcm import to_s16
+from yuliu.errors import Closed, SynthesisFailed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from yuliu.types import Samples
+
+RATE = 24_000
+WRITE_S = 0.02
+FIRST_AUDIO_S = {"mp3": 0.1, "aac": 0.1}
+"""Sound that may be written before any can be decoded; 0.08 for all others."""
+PADDING_S = {"mp3": 0.075, "aac": 0.09, "mp4": 0.02}
+"""Silence that a codec adds, at most; none for all others."""
+EXACT: list[FormatName] = ["wav", "flac", "pcm"]
+
+
+def speechlike(duration_s: float, sample_rate: int = RATE) -> Samples:
+    """A buzz with changing loudness, and some noise."""
+    time_s = np.arange(round(duration_s * sample_rate)) / sample_rate
+    buzz = sum(np.sin(2 * np.pi * 140 * k * time_s) / k for k in range(1, 20))
+    noise = np.random.default_rng(3).standard_normal(len(time_s))
+    sound: Samples = ((0.2 * buzz + 0.02 * noise) * np.sin(np.pi * 3 * time_s) ** 2).astype(np.float32)
+    return sound
+
+
+def encoded(samples: Samples, encoding: Encoding, cuts: list[int], source_rate: int = RATE) -> bytes:
+    with Encoder(encoding, source_rate) as encoder:
+        pieces = [encoder.write(piece) for piece in np.split(samples, sorted(cuts))]
+        return b"".join([*pieces, encoder.finish()])
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(deadline=None, max_examples=15)
+@given(
+    num_samples=st.integers(0, 9000),
+    cuts=st.lists(st.integers(0, 9000), max_size=8),
+    source_rate=st.sampled_from([22_050, 24_000]),
+    num_channels=st.sampled_from([1, 2]),
+)
+def test_bytes_do_not_depend_on_the_cuts(
+    name: FormatName, num_samples: int, cuts: list[int], source_rate: int, num_channels: int
+) -> None:
+    """The same sound gives the same bytes, however it comes, every time."""
+    encoding = choose_encoding(name, source_rate, num_channels=1 if name in ("mulaw", "alaw") else num_channels)
+    samples = speechlike(0.4)[:num_samples]
+    assert encoded(samples, encoding, cuts, source_rate) == encoded(samples, encoding, [], source_rate)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_sound_can_be_decoded_at_once_and_is_never_far_behind(name: FormatName) -> None:
+    """The first of it after 80 ms (MP3, AAC: 100) of what was written; later at most 100 ms are held back."""
+    encoding, sent, first_s = choose_encoding(name, RATE), b"", None
+    samples = speechlike(1.0)
+    with Encoder(encoding, RATE) as encoder:
+        for i, piece in enumerate(np.split(samples, round(1 / WRITE_S)), 1):
+            sent += encoder.write(piece)
+            num_decoded = decoded(sent, encoding).shape[1]
+            if num_decoded and first_s is None:
+                first_s = i * WRITE_S
+            assert first_s is None or i * WRITE_S - num_decoded / encoding.sample_rate <= 0.1
+    assert first_s is not None
+    assert first_s <= FIRST_AUDIO_S.get(name, 0.08) + 1e-9
+
+
+@pytest.mark.parametrize("sample_rate", [16_000, 44_100, 48_000])
+@pytest.mark.parametrize("name", ["mp3", "opus", "aac", "flac", "webm", "mp4"])
+def test_so_it_is_at_other_rates(name: FormatName, sample_rate: int) -> None:
+    """Long frames of low rates and long filters of high ones still fit into the same time."""
+    encoding = choose_encoding(name, RATE, sample_rate=None if sample_rate == 44_100 and name != "mp3" else sample_rate)
+    with Encoder(encoding, RATE) as encoder:
+        limit_s = FIRST_AUDIO_S.get(name, 0.08) + (0.04 if sample_rate == 16_000 else 0.0)
+        sent = b"".join(encoder.write(piece) for piece in np.split(speechlike(limit_s), round(limit_s / WRITE_S)))
+    assert decoded(sent, encoding).shape[1]
+
+
+@pytest.mark.parametrize("num_channels", [1, 2])
+@pytest.mark.parametrize("is_whole", [False, True])
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_last_sample_survives(name: FormatName, num_channels: int, *, is_whole: bool) -> None:
+    """A click at the very end is heard; nothing is missing before it, and only a codec's silence comes after it."""
+    if name in ("mulaw", "alaw") and num_channels == 2:
+        pytest.skip("telephones have one ear")
+    encoding = choose_encoding(name, RATE, num_channels=num_channels)
+    samples = np.zeros(RATE // 2 + 123, np.float32)
+    samples[-RATE // 100 :] = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(RATE // 100) / RATE)
+    sound = whole(samples, encoding, RATE) if is_whole else encoded(samples, encoding, [777, 10_000])
+    channels = decoded(sound, encoding, RATE)
+    assert len(channels) == num_channels
+    extra_s = channels.shape[1] / RATE - len(samples) / RATE
+    assert -1e-4 <= extra_s <= PADDING_S.get(name, 0.0) + 1e-4
+    for channel in channels:
+        assert np.square(channel).sum() == pytest.approx(np.square(samples).sum(), rel=0.2)
+
+
+@pytest.mark.parametrize("num_channels", [1, 2])
+@pytest.mark.parametrize("name", EXACT)
+def test_what_gives_up_nothing_is_exact(name: FormatName, num_channels: int) -> None:
+    """Decoded, it is the 16-bit samples that every other way out sends."""
+    encoding, samples = choose_encoding(name, RATE, num_channels=num_channels), speechlike(0.5)
+    channels = decoded(encoded(samples, encoding, [100, 5000]), encoding)
+    for channel in channels:
+        assert np.array_equal(np.rint(channel * 0x8000).astype(np.int16), to_s16(samples))
+
+
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in EXACT])
+def test_what_gives_up_something_sounds_alike(name: FormatName) -> None:
+    """The error is small beside the sound, once both lie over each other."""
+    encoding, samples = choose_encoding(name, RATE), speechlike(1.0)
+    channel = decoded(encoded(samples, encoding, [4000]), encoding, RATE)[0]
+    size = 1 << 17
+    spectrum = np.fft.rfft(channel, size) * np.conj(np.fft.rfft(samples, size))
+    delay = int(np.argmax(np.fft.irfft(spectrum)))
+    assert delay / RATE < 0.06
+    error = channel[delay : delay + len(samples)] - samples[: len(channel) - delay]
+    assert 10 * np.log10(np.square(samples).sum() / np.square(error).sum()) > 10
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_loud_sound_is_clipped_not_wrapped(name: FormatName) -> None:
+    """Three times full scale comes out as a square, not as noise."""
+    tone = (3 * np.sin(2 * np.pi * 200 * np.arange(RATE // 2) / RATE)).astype(np.float32)
+    encoding = choose_encoding(name, RATE)
+    channel = decoded(encoded(tone, encoding, []), encoding, RATE)[0]
+    spectrum = np.abs(np.fft.rfft(channel * np.hanning(len(channel)))) ** 2
+    frequencies = np.fft.rfftfreq(len(channel), 1 / RATE)
+    is_odd_multiple = np.abs((frequencies + 200) % 400 - 200 - 200 * np.sign((frequencies + 200) % 400 - 200)) < 20
+    assert spectrum[is_odd_multiple].sum() > 0.98 * spectrum.sum()
+
+
+def test_a_response_needs_an_open_encoder() -> None:
+    """What was finished or closed takes no more; closing again is no fault."""
+    encoder = Encoder(choose_encoding("mp3", RATE), RATE)
+    encoder.write(speechlike(0.1))
+    encoder.finish()
+    encoder.close()
+    for call in (encoder.finish, lambda: encoder.write(speechlike(0.1))):
+        with pytest.raises(Closed):
+            call()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_closing_without_an_end_frees_it(name: FormatName) -> None:
+    """Neither threads nor memory of a hundred abandoned encoders are left."""
+    process = psutil.Process()
+
+    def abandon(num_encoders: int) -> None:
+        for _ in range(num_encoders):
+            with Encoder(choose_encoding(name, RATE), RATE) as encoder:
+                encoder.write(speechlike(0.1))
+
+    abandon(20)
+    num_threads, num_bytes = process.num_threads(), process.memory_info().rss
+    abandon(100)
+    assert process.num_threads() <= num_threads
+    assert process.memory_info().rss - num_bytes < 4 << 20
+
+
+@pytest.mark.parametrize("encoding", [Encoding("mp3", 9_000, 1, 64), Encoding("opus", 22_050, 1, 48)])
+def test_what_the_encoder_refuses_is_ours(encoding: Encoding) -> None:
+    """Its error has a code of ours, names the format, and tells nothing of the sound."""
+    with pytest.raises(SynthesisFailed, match=f"the {encoding.name} encoder failed"):
+        encoded(speechlike(0.1), encoding, [])
+
+
+@pytest.mark.parametrize("module", ["encode", "formats", "resample", "codecs", "g711"])
+def test_nothing_is_loaded_before_the_first_encoder(module: str) -> None:
+    """The codecs are large; who does not encode does not wait for them."""
+    script = f"import sys, yuliu, yuliu.audio.{module}; print('av' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
+
+
+@pytest.mark.skipif(which("ffmpeg") is None, reason="there is no ffmpeg")
+@pytest.mark.parametrize("is_whole", [False, True])
+@pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("pcm", "mulaw", "alaw")])
+def test_ffmpeg_reads_it_without_complaint(name: FormatName, tmp_path: Path, *, is_whole: bool) -> None:
+    """Another build, and another release, of the most used decoder."""
+    encoding, samples = choose_encoding(name, RATE), speechlike(0.7)
+    file = tmp_path / f"sound{encoding.suffix}"
+    file.write_bytes(whole(samples, encoding, RATE) if is_whole else encoded(samples, encoding, [99]))
+    command = ["ffmpeg", "-v", "error", "-i", str(file), "-f", "s16le", "-ac", "1", "-ar", str(RATE), "-"]
+    done = subprocess.run(command, capture_output=True, check=True)
+    assert done.stderr == b""
+    assert -1e-4 <= len(done.stdout) / 2 / RATE - 0.7 <= PADDING_S.get(name, 0.0) + 1e-4
