@@ -65,8 +65,11 @@ def seams(samples: Samples, sample_rate: int, joints: ArrayLike, *, blur_s: floa
     reach = round(blur_s * sample_rate)
     jumps = _widest(_jumps(samples, sample_rate), max(reach, 2))
     breaks = _widest(_breaks(samples, sample_rate), max(reach, 1))
-    loud = np.flatnonzero(_loud(samples, sample_rate))
-    judged = np.intersect1d(np.asarray(joints), loud)
+    is_loud = _loud(samples, sample_rate)
+    loud = np.flatnonzero(is_loud)
+    judged = np.asarray(joints)
+    judged = judged[judged < len(samples)]
+    judged = judged[is_loud[judged]]
     return Seams(
         len(judged),
         _sigmas(_ranks(jumps, judged, loud)),
@@ -76,8 +79,10 @@ def seams(samples: Samples, sample_rate: int, joints: ArrayLike, *, blur_s: floa
 
 
 def _worst(scores: Scores, places: NDArray[np.intp], among: NDArray[np.intp], reach: int) -> float:
-    near = (places[:, np.newaxis] + np.arange(-reach, reach + 1)).ravel()
-    return float(scores[places].max(initial=0.0) / scores[np.setdiff1d(among, near)].max())
+    elsewhere = np.zeros(len(scores))
+    elsewhere[among] = scores[among]
+    elsewhere[(places[:, np.newaxis] + np.arange(-reach, reach + 1)).clip(0, len(scores) - 1)] = 0.0
+    return float(scores[places].max(initial=0.0) / elsewhere.max())
 
 
 def _ranks(scores: Scores, places: NDArray[np.intp], among: NDArray[np.intp]) -> Scores:
@@ -109,7 +114,7 @@ def _jumps(samples: Samples, sample_rate: int) -> Scores:
 def _predictors(pieces: Scores) -> Scores:
     """For each piece the weights of the samples before, the nearest first, by autocorrelation."""
     num = pieces.shape[1]
-    spectra = np.abs(np.fft.rfft(pieces * np.hanning(num), 2 * num)) ** 2
+    spectra = np.abs(np.fft.rfft(pieces * np.hanning(num), num + ORDER + 8)) ** 2
     correlation: Scores = np.fft.irfft(spectra)[:, : ORDER + 1]
     matrices = correlation[:, np.abs(np.subtract.outer(np.arange(ORDER), np.arange(ORDER)))]
     floor = correlation[:, :1, np.newaxis] * 1e-6 + 1e-9
