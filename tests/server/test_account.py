@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from serving import read_answer, running_server
+
+from yuliu.server.limits import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,3 +79,23 @@ def test_failures_are_counted_by_their_code() -> None:
         assert running.speech(input="hello").status_code == 500
         assert value(running, "yuliu_streams_ended_total", ending="failed") == 1
         assert value(running, "yuliu_stream_errors_total", code="synthesis_failed") == 1
+
+
+def test_the_line_of_who_left_amid_the_lead_in(running: Running, caplog: pytest.LogCaptureFixture) -> None:
+    """Something was sent, but no first packet."""
+    caplog.set_level(logging.INFO)
+    running.gate.close()
+    raw = running.connect()
+    running.send_speech(raw, input=LONG, lead_in_ms=100)
+    assert raw.recv(65_536)
+    raw.close()
+    running.wait_until(lambda: "speech id=" in caplog.text)
+    assert "class=standard mode=normal audio_s=0.100 ttfp_ms=- retry_s=- status=200 ending=cancelled" in caplog.text
+
+
+def test_the_line_of_who_was_refused(caplog: pytest.LogCaptureFixture) -> None:
+    """It tells when to come back, and how urgent it was."""
+    caplog.set_level(logging.INFO)
+    with running_server(Limits(max_streams=0)) as running:
+        running.speech(input="hello", **{"class": "bulk"})
+    assert "class=bulk mode=- audio_s=0.000 ttfp_ms=- retry_s=1.0 status=429 ending=overloaded" in caplog.text
