@@ -15,6 +15,7 @@ import pytest
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Overloaded
+from yuliu.metrics.metrics import Metrics
 from yuliu.scheduler.events import Terms
 from yuliu.scheduler.tuning import Tuning
 from yuliu.scheduler.worker import Settings
@@ -104,6 +105,52 @@ async def test_a_thousand_streams_opened_and_dropped_leave_nothing() -> None:
             tracemalloc.stop()
         async with toy.stream() as stream:
             assert await say(stream)
+
+
+async def test_a_stream_that_nobody_reads_costs_less_than_a_megabyte() -> None:
+    """Text and sound together: the writer is held back, and nothing more is made."""
+
+    async def until_nothing_moves(stream: Stream) -> None:
+        for _ in range(10_000):
+            if len(stream._parts) > 16 and stream._ready and not toy._scheduler.snapshot().num_lanes_busy:
+                return
+            await asyncio.sleep(0.001)  # lanes need a moment of real time
+
+    async def write(stream: Stream) -> None:
+        while True:
+            await stream.push("This is one of very many sentences. ")
+
+    with speaker() as toy:
+        async with toy.stream() as stream:  # whatever is kept once is kept by now
+            await say(stream)
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            async with toy.stream() as stream:
+                writing = asyncio.ensure_future(write(stream))
+                await until_nothing_moves(stream)
+                await asyncio.sleep(0.001)  # the last output is on its way to the loop
+                assert 4 < sum(len(ready.chunk.samples) for ready in stream._ready) / stream.sample_rate < 7
+                assert tracemalloc.get_traced_memory()[0] - before < 1_000_000
+                writing.cancel()
+        finally:
+            tracemalloc.stop()
+
+
+async def test_metrics_are_told_of_each_stream() -> None:
+    """Started, let in, and how it ended, with what its listener felt."""
+    metrics = Metrics()
+    engines = {"tone": ToneEngine}
+    with Speaker(engines, {"tone": {"zh": "tone", "en": "tone"}}, default="tone", metrics=metrics) as toy:
+        async with toy.stream() as stream:
+            await say(stream)
+        async with toy.stream() as stream:
+            await stream.push(TEXT)
+    stats = metrics.stats()
+    assert stats["streams"] == {"started": 2, "finished": 1, "failed": 0, "cancelled": 1, "rejected": 0}
+    text = (await asyncio.to_thread(metrics.exposition))[0].decode()
+    assert 'yuliu_streams_ended_total{class="standard",door="library",ending="finished",voice="tone"} 1.0' in text
+    assert "yuliu_cancel_seconds_count 1.0" in text
 
 
 @pytest.mark.parametrize("manner", ["autoregressive", "remote"])
