@@ -257,11 +257,9 @@ class Simulation:
             stream_class = StreamClass.INTERACTIVE if urgent else StreamClass.STANDARD
             self._told.num_streams += 1
         audio_s = load.audio_s * self._random.uniform(0.5, 1.5)
-        if stream_class is StreamClass.BULK:
-            audio_s = 100 * load.seconds
         first_s = min(audio_s, load.segment_s / 2 * self._tuning.first_weight_scale)
         segments_s = [first_s]
-        while (left_s := audio_s - sum(segments_s)) > 0.1 and len(segments_s) < 1000:
+        while (left_s := audio_s - sum(segments_s)) > 0.1:
             segments_s.append(min(left_s, load.segment_s))
         engine = self._random.choice(names)
         self._listeners[stream_id] = _Listener(stream_id, engine, stream_class, deque(segments_s), self._now, again)
@@ -273,6 +271,8 @@ class Simulation:
         for _ in range(2):
             if listener.segments_s:
                 audio_s, job_id = listener.segments_s.popleft(), next(self._ids)
+                if listener.stream_class is StreamClass.BULK:  # there is always more
+                    listener.segments_s.append(self._load.segment_s)
                 num_frames = max(1, round(audio_s * self._rates[listener.engine].frames_per_s))
                 self._work[job_id] = _Work(listener, audio_s, num_frames)
                 self._tell(SegmentReady(listener.stream_id, job_id, listener.engine))
