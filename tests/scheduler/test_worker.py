@@ -187,6 +187,7 @@ def test_cancel_in_every_state(
         assert held.reached.wait(PATIENCE_S)
     scheduler.close_stream(stream_id)
     assert (scheduler.num_streams, scheduler.num_jobs) == (0, 0)
+    assert not scheduler._streams._works
     held.may_go_on.set()
     speak(scheduler, ["x"]).wait_done()
     assert [type(output) for output in inbox.outputs] == expected
@@ -230,6 +231,39 @@ def test_a_sink_may_close_its_stream(schedulers: Callable[[ToneEngine], Schedule
         speak(scheduler, ["x"]).wait_done()
         assert isinstance(outputs[-1], cls)
     assert (scheduler.num_streams, scheduler.num_jobs) == (2, 0)
+
+
+def test_a_sink_may_close_its_stream_the_moment_it_is_admitted(
+    schedulers: Callable[[ToneEngine], Scheduler],
+) -> None:
+    """Its text was there before: the very decision that lets it in orders its plan. Others go on."""
+    held = Held(1)
+    scheduler = schedulers(ToneEngine(sleep=held))
+    scheduler.tune(Tuning(max_load=0.001))
+    first, second, outputs = speak(scheduler, ["a b c d"]), -1, []
+
+    def sink(output: Output) -> None:
+        outputs.append(type(output))
+        scheduler.close_stream(second)
+
+    assert held.reached.wait(PATIENCE_S)
+    second = scheduler.open(sink)
+    scheduler.submit(second, "tone", segment("never spoken"), OPTIONS)
+    third = speak(scheduler, ["x"])
+    held.may_go_on.set()
+    first.wait_done()
+    third.wait_done()
+    assert outputs == [Admitted]
+    assert not scheduler._streams._works
+
+
+def test_sound_that_comes_late_is_asked_for_again_soon() -> None:
+    """Thirty polls with nothing to do beside take no longer than they must: the timer is woken for each."""
+    engine = ToneEngine(ToneScript(num_still_polls=30), manner="remote")
+    scheduler = Scheduler({"tone": lambda: engine}, one_lane())
+    speak(scheduler, ["你"]).wait_done()
+    assert engine.num_steps == 3 * 31
+    scheduler.close()
 
 
 def test_many_mixed_streams_sound_as_each_alone() -> None:

@@ -65,11 +65,12 @@ def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) 
 
 
 def ticking(scheduler: Scheduler, clock: Clock, condition: Callable[[], bool]) -> None:
-    """Let the time of a scheduler go on, a second at a time, until something holds."""
+    """Let the time of a scheduler go on, a second at a time while no lane works, until something holds."""
 
     def tick() -> None:
-        clock.now_s += 1
-        scheduler.tick()
+        if not scheduler.snapshot().num_lanes_busy:
+            clock.now_s += 1
+            scheduler.tick()
 
     until(condition, tick)
 
