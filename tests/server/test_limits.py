@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,6 +11,7 @@ from yuliu.server.limits import OTHER_DESCRIPTORS, Limits, within_descriptors
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+resource = pytest.importorskip("resource", reason="a bound of Unix")
 WANTED = Limits().max_connections + OTHER_DESCRIPTORS
 INFINITY = resource.RLIM_INFINITY
 

@@ -70,3 +70,20 @@ def test_all_phrases_together_are_bounded(running: Running) -> None:
     many = [f"a{number}" for number in range(1_000)]
     assert running.client.post("/v1/phrases", json={"phrases": many}).status_code == 400
     assert listed(running) == ["One."]
+
+
+def test_phrases_are_spoken_one_request_at_a_time(running: Running) -> None:
+    """Who comes meanwhile is told to come again, and others are spoken to as ever."""
+    running.gate.close()
+    first = running.connect()
+    body = b'{"phrases": ["One."]}'
+    head = (
+        f"POST /v1/phrases HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
+    )
+    first.sendall(f"{head}\r\n\r\n".encode() + body)
+    running.wait_until(lambda: running.engine.num_steps == 1)
+    refused = running.client.post("/v1/phrases", json={"phrases": ["Two."]})
+    assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
+    running.gate.open()
+    assert first.recv(65_536).startswith(b"HTTP/1.1 200")
+    assert listed(running) == ["One."]

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
-from yuliu.errors import InvalidRequest
+from yuliu.errors import InvalidRequest, Overloaded
 from yuliu.server.answers import json_answer, problem_answer, request_id
 from yuliu.server.options import stream_options
 from yuliu.server.speech import content_type, read_body
@@ -60,7 +60,7 @@ def pin_phrases(speaker: Speaker, asked: PhrasesRequest, presets: Mapping[str, P
 
 
 class _Phrases:
-    """What is answered. Phrases are spoken on a thread, those of one request at a time."""
+    """What is answered. Phrases are spoken on a thread, those of one request at a time; others are not kept waiting."""
 
     def __init__(self, loading: Loading, presets: Mapping[str, Preset], limits: Limits) -> None:
         self._loading = loading
@@ -72,6 +72,8 @@ class _Phrases:
         """List them, add some, or remove all."""
         speaker = self._loading.speaker
         if request.method == "POST":
+            if self._turn.locked():
+                raise Overloaded("other phrases are being spoken; try again when they are done", retry_after_s=1.0)
             try:
                 body = await read_body(request.scope, request.receive, MAX_BODY_BYTES)
             except ClientDisconnect:
