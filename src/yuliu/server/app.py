@@ -23,6 +23,7 @@ from yuliu.server.loading import Loading
 from yuliu.server.metering import metering_routes
 from yuliu.server.phrases import phrase_routes
 from yuliu.server.speech import Speech
+from yuliu.server.stream import StreamDoor
 from yuliu.wire.manner import presets_body
 from yuliu.wire.openai import model_body, models_body, voices_body
 from yuliu.wire.problems import UNEXPECTED, Problem, host_unknown, method_unknown, path_unknown, problem_of
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _PRESETS = known_presets()  # read with the module: an application may be made in a running loop
 
 
-def create_app(
+def create_app(  # noqa: PLR0913 - what a server is made of
     load: Callable[[], Speaker],
     *,
     limits: Limits | None = None,
@@ -48,6 +49,7 @@ def create_app(
     lexicons: LexiconStore | None = None,
     metrics: Metrics | None = None,
     presets: Mapping[str, Preset] | None = None,
+    origins: Collection[str] = (),
 ) -> Starlette:
     """The ASGI application.
 
@@ -59,10 +61,12 @@ def create_app(
         lexicons: Those that can be read and changed; None takes those of this machine.
         metrics: What is measured, which the paths tell; None makes one of its own.
         presets: Those that requests may name; None takes those that come with Yuliu.
+        origins: Web pages that may open streams beside the server's own, such as ``https://example.org``.
     """
     limits, metrics = limits or Limits(), metrics or Metrics()
     presets = _PRESETS if presets is None else presets
     loading = Loading(load)
+    door = StreamDoor(loading, presets, limits, origins=origins)
     answers = _Answers(loading, presets)
     routes = [
         Route("/v1/audio/speech", Speech(loading, limits, presets, metrics), methods=["POST"]),
@@ -70,6 +74,7 @@ def create_app(
         Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),
         Route("/v1/models/{name}", answers.model),
+        *door.routes,
         *phrase_routes(loading, presets, limits),
         *lexicon_routes(lexicons or LexiconStore()),
         *metering_routes(metrics),
@@ -83,6 +88,7 @@ def create_app(
         try:
             yield
         finally:
+            await door.streams.close()
             await loading.close()
 
     app = Starlette(
@@ -91,6 +97,7 @@ def create_app(
         exception_handlers={HTTPException: _refuse_path, YuliuError: _refuse, Exception: _refuse_unexpected},
         lifespan=lifespan,
     )
+    app.router.default = door.elsewhere(app.router.default)
     app.router.redirect_slashes = False  # it would send callers to whatever the Host header says
     return app
 
@@ -108,7 +115,7 @@ class HostCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on, or answer 421."""
-        if scope["type"] == "http":
+        if scope["type"] in ("http", "websocket"):
             host = _host_name(header(scope, b"host"))
             if not (host in self._hosts or _is_loopback(host)):
                 await problem_answer(scope, host_unknown())(scope, receive, send)

@@ -35,6 +35,8 @@ UNSENT_BYTES = 16_384
 """Sound that may wait in the event loop for a slow reader, and as much again in the kernel: a third of a second each at
 24 kHz, and the chunk that was the last to be written. Without it the kernel takes 3 MB, over a minute of sound that is
 made for nobody if the client leaves."""
+MAX_UPGRADE_LINES, MAX_UPGRADE_LINE_BYTES = 100, 8_000
+"""Headers of a request that becomes a WebSocket, and bytes of each."""
 CUT_OFF = "yuliu.cut_off"
 """An extension of ASGI: the function ``cut_off`` of it ends the connection after what was sent, amid the body."""
 
@@ -61,6 +63,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._request_timer: asyncio.TimerHandle | None = None
         self._stall_timer: asyncio.TimerHandle | None = None
         self._in_head = True
+        self._upgraded = False
         self._num_bytes = 0
         """Received of the request that is not whole yet."""
         self._num_head_bytes = 0
@@ -88,7 +91,7 @@ class BoundedConnection(HttpToolsProtocol):
         if self._request_timer is not None:
             self._num_bytes += len(data)
             self._check_size()
-        elif self.cycle is idle_since and not self._answering:
+        elif self.cycle is idle_since and not (self._answering or self._upgraded):
             self._in_head = True  # blank lines before a request: they end uvicorn's wait for it, so that ours begins
             self._await_request()
 
@@ -117,6 +120,16 @@ class BoundedConnection(HttpToolsProtocol):
             raise httptools.HttpParserError
         super().on_headers_complete()  # raises where the target is no URL
         self._in_head = False
+
+    def handle_websocket_upgrade(self) -> None:
+        """Hand the connection over: from now on none of our limits holds, the WebSocket's own do."""
+        lines = [len(name) + len(value) + len(": \r\n") for name, value in self.scope["headers"]]
+        if len(lines) > MAX_UPGRADE_LINES or max([len(self.url), *lines]) > MAX_UPGRADE_LINE_BYTES:
+            self._refuse(head_too_large(MAX_UPGRADE_LINE_BYTES))  # the WebSocket's parser would end it without a word
+            return
+        super().handle_websocket_upgrade()
+        self._upgraded = True
+        self._request_arrived()
 
     def on_message_complete(self) -> None:
         """The request is there."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field, replace
 
+from yuliu.server.stream_limits import NativeLimits
 from yuliu.wire.openai import SpeechLimits
 
 _log = logging.getLogger(__name__)
@@ -19,6 +20,8 @@ class Limits:
 
     speech: SpeechLimits = field(default_factory=SpeechLimits)
     """What one speech request may hold."""
+    native: NativeLimits = field(default_factory=NativeLimits)
+    """What one connection of the native stream may hold."""
     max_streams: int = 1024
     """Speech requests that are spoken or wait to be at a time; further ones get 429. What the machine can carry is
     measured, and usually refuses first."""

@@ -20,6 +20,8 @@ from yuliu.server.connection import UNSENT_BYTES, BoundedConnection
 from yuliu.server.limits import Limits, within_descriptors
 from yuliu.server.log import configure_log
 from yuliu.server.phrases import pin_phrases
+from yuliu.server.stream_connection import BoundedWebSocket
+from yuliu.wire.native.reading import MAX_MESSAGE_BYTES
 from yuliu.wire.phrases import PhrasesRequest
 
 if TYPE_CHECKING:
@@ -107,7 +109,11 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
     config = uvicorn.Config(
         app,
         http=functools.partial(BoundedConnection, limits=limits),  # type: ignore[arg-type] # it is only called
-        ws="none",
+        ws=functools.partial(BoundedWebSocket, limits=limits),  # type: ignore[arg-type] # it is only called
+        ws_max_size=MAX_MESSAGE_BYTES,
+        ws_ping_interval=limits.native.ping_s,
+        ws_ping_timeout=limits.native.ping_s,
+        ws_per_message_deflate=False,
         lifespan="on",
         log_config=None,
         access_log=False,

@@ -69,7 +69,7 @@ class Window:
         self._num_kept = 0  # bytes in _sent, messages counted
         self._sent_to = self._received_from = 0  # bytes
         self._next_seq = self._received_seq = 0
-        self._sent_ms = 0.0
+        self._sent_ms = self._made_ms = 0.0
         self._last_at_s = 0.0
 
     @property
@@ -94,8 +94,10 @@ class Window:
             data: As encoded, maybe nothing.
             until_ms: How much of the stream's sound it completes.
         """
+        from_ms, self._made_ms = self._made_ms, until_ms
         for at in range(0, len(data), MAX_SOUND_BYTES):
-            piece = Piece(self.num_bytes, data[at : at + MAX_SOUND_BYTES], until_ms)
+            cut = data[at : at + MAX_SOUND_BYTES]
+            piece = Piece(self.num_bytes, cut, from_ms + (until_ms - from_ms) * (at + len(cut)) / len(data))
             self.num_bytes += len(piece.data)
             self.num_unsent_bytes += len(piece.data)
             self._unsent.append(piece)
@@ -129,9 +131,16 @@ class Window:
 
     def drop_unsent(self) -> None:
         """Forget what was not sent: nobody wants it any more."""
-        self.num_bytes, self.num_messages = self._sent_to, self._next_seq
+        self.num_bytes, self.num_messages, self._made_ms = self._sent_to, self._next_seq, self._sent_ms
         self.num_unsent_bytes = 0
         self._unsent.clear()
+
+    def clear(self) -> None:
+        """Keep nothing: nobody will come back for it."""
+        self.drop_unsent()
+        self._sent.clear()
+        self._num_kept = 0
+        self._received_from, self._received_seq = self._sent_to, self._next_seq
 
     def rewind(self, offset: int, seq: int) -> None:
         """Send again what comes after so many bytes of sound and so many messages.

@@ -1,0 +1,133 @@
+"""``/v1/stream``: the native protocol. Here a connection is let in, or told why not."""
+
+from __future__ import annotations
+
+import asyncio
+import uuid
+from typing import TYPE_CHECKING
+
+from starlette.routing import WebSocketRoute
+
+from yuliu.errors import YuliuError
+from yuliu.presets import resolve
+from yuliu.scheduler.events import Terms
+from yuliu.server.answers import header, problem_answer, request_id
+from yuliu.server.rooms import Rooms
+from yuliu.server.stream_connection import DRAINING
+from yuliu.server.stream_kept import KeptStream
+from yuliu.server.stream_origin import is_welcome
+from yuliu.server.stream_registry import Streams
+from yuliu.server.stream_socket import StreamSocket
+from yuliu.session import Caller, StreamLimits, StreamOptions, options_of
+from yuliu.types import SpeakOptions
+from yuliu.wire.openai import SpeechRequest, choose_voice
+from yuliu.wire.problems import Problem, path_unknown, problem_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from starlette.routing import BaseRoute
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from yuliu.presets import Preset
+    from yuliu.server.limits import Limits
+    from yuliu.server.loading import Loading
+    from yuliu.wire.native.messages import Start
+
+DOOR = "stream"
+"""Which way in this is, for the metrics."""
+PATH = "/v1/stream"
+ORIGIN_UNKNOWN = Problem(403, "origin_not_allowed", "pages of this origin may not use the server")
+
+
+class StreamDoor:
+    """The native protocol of one server.
+
+    Args:
+        loading: Where the speaker comes from.
+        presets: Those that clients may name.
+        limits: What is taken at once.
+        origins: Web pages that are let in beside the server's own.
+    """
+
+    def __init__(
+        self, loading: Loading, presets: Mapping[str, Preset], limits: Limits, *, origins: Collection[str] = ()
+    ) -> None:
+        self._loading = loading
+        self._presets = presets
+        self._limits = limits
+        self._origins = frozenset(each.lower().rstrip("/") for each in origins)
+        self._rooms = Rooms(limits.max_streams, limits.max_body_bytes_held)
+        self.streams = Streams()
+        """Those that are spoken, and those that wait for their client."""
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        """The path."""
+        return [WebSocketRoute(PATH, self)]
+
+    def elsewhere(self, otherwise: ASGIApp) -> ASGIApp:
+        """Answers WebSockets on all other paths; whatever else has no path goes on."""
+
+        async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] != "websocket":
+                await otherwise(scope, receive, send)
+            else:
+                await problem_answer(scope, path_unknown([PATH]))(scope, receive, send)
+
+        return answer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One WebSocket, from its handshake on."""
+        await receive()  # websocket.connect
+        problem = self._problem(scope)
+        if problem is not None:
+            await problem_answer(scope, problem)(scope, receive, send)
+            return
+        connection_id = request_id(scope)
+        await send({"type": "websocket.accept", "headers": [(b"x-request-id", connection_id.encode("ascii"))]})
+        trace_parent = (header(scope, b"traceparent") or b"").decode("latin-1")
+        draining: asyncio.Event = scope["extensions"].get(DRAINING, {}).get("draining") or asyncio.Event()
+        socket = StreamSocket(
+            lambda start: self._open(start, trace_parent), self.streams, self._limits.native, draining
+        )
+        await socket.run(receive, send)
+
+    def _problem(self, scope: Scope) -> Problem | None:
+        """Why a connection is not let in."""
+        if not is_welcome(scope, self._origins):
+            return ORIGIN_UNKNOWN
+        try:
+            self._loading.voices()
+        except YuliuError as error:
+            return problem_of(error)
+        return None
+
+    def _open(self, start: Start, trace_parent: str) -> KeptStream:
+        speaker = self._loading.speaker
+        return KeptStream(
+            start,
+            speaker=speaker,
+            voice=choose_voice(SpeechRequest("", voice=start.voice), speaker.voices, speaker.default),
+            options=native_options(start, self._presets, self._limits),
+            caller=Caller(DOOR, uuid.uuid4().hex, trace_parent),
+            limits=self._limits.native,
+            rooms=self._rooms,
+        )
+
+
+def native_options(start: Start, presets: Mapping[str, Preset], limits: Limits) -> StreamOptions:
+    """The options of a stream whose text comes while it is written.
+
+    Raises:
+        InvalidRequest: There is no such preset, or what is to replace a field of it is wrong; ``param`` names it.
+    """
+    base = StreamOptions(
+        speak=SpeakOptions(speed=start.speed, seed=start.manner.seed),
+        terms=Terms(weight=start.manner.weight),
+        lead_in_ms=start.manner.lead_in_ms,
+        limits=StreamLimits(idle_text_s=limits.native.idle_text_s, total_s=limits.stream_s),
+        lexicon=start.lexicon,
+        lexicon_entries=start.lexicon_entries,
+    )
+    return options_of(resolve(start.manner.preset, start.manner.overrides, known=presets), base)

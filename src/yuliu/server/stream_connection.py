@@ -1,0 +1,83 @@
+"""uvicorn's WebSocket connection, bounded in what waits to be sent, and told when the server is to stop.
+
+uvicorn closes all WebSockets at once on SIGTERM, and lets one that does not read stay for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+
+if TYPE_CHECKING:
+    import uvicorn
+    from uvicorn.server import ServerState
+
+    from yuliu.server.limits import Limits
+
+UNSENT_BYTES = 16_384
+"""Sound that may wait in the event loop for a slow reader, beside as much in the kernel: a third of a second of PCM."""
+DRAINING = "yuliu.draining"
+"""An extension of ASGI: the event ``draining`` of it is set when the server is to stop. The connection then stays open
+until the application ends it."""
+
+
+class BoundedWebSocket(WebSocketsSansIOProtocol):
+    """One connection.
+
+    Args:
+        config: uvicorn's, as the other arguments that are not ours.
+        limits: What is taken at once.
+    """
+
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        limits: Limits,
+    ) -> None:
+        super().__init__(config, server_state, app_state, _loop)
+        self._stall_s = limits.stall_s
+        self._stall_timer: asyncio.TimerHandle | None = None
+        self._draining = asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Let little wait in the event loop."""
+        super().connection_made(transport)
+        self.transport.set_write_buffer_limits(UNSENT_BYTES)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop the timer."""
+        self._reader_goes_on()
+        super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """The client does not read: it gets so long to go on."""
+        super().pause_writing()
+        self._stall_timer = self.loop.call_later(self._stall_s, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """The client reads again."""
+        self._reader_goes_on()
+        super().resume_writing()
+
+    def shutdown(self) -> None:
+        """The server is to stop: the application closes the connection when its streams are over."""
+        if self.handshake_complete and not self.close_sent and not self.transport.is_closing():
+            self._draining.set()
+        else:
+            super().shutdown()
+
+    async def run_asgi(self) -> None:
+        """Run the application."""
+        self.scope["extensions"][DRAINING] = {"draining": self._draining}
+        await super().run_asgi()
+
+    def _reader_goes_on(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None

@@ -1,0 +1,398 @@
+"""A stream that outlives its connection: text in, encoded sound and messages into a window, sent by whoever is there.
+
+It has a task of its own. Sound is taken from the session only when all before was sent, so that a reader that does not
+read, or is gone, stops its own stream and nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Protocol
+
+from yuliu.audio.encode import Encoder
+from yuliu.audio.formats import choose_encoding
+from yuliu.errors import Closed, InvalidRequest, YuliuError
+from yuliu.presets import parse_chunking
+from yuliu.server.stream_dry import DryWatch
+from yuliu.server.stream_words import spoken_words
+from yuliu.types import Cancelled, Failed, Finished, Span
+from yuliu.wire.native import messages as said
+from yuliu.wire.native.window import Window
+
+if TYPE_CHECKING:
+    from yuliu.audio.formats import Encoding
+    from yuliu.server.rooms import BodyRoom, Rooms
+    from yuliu.server.stream_limits import NativeLimits
+    from yuliu.session import Caller, Stream, StreamOptions
+    from yuliu.speaker import Speaker
+    from yuliu.types import Chunk, Ending
+
+_log = logging.getLogger(__name__)
+
+PIECE_NUM_CHARS = 512
+"""So much text is read at a time: about 5 ms of work, in which no other connection is served."""
+_QUICK = ("pcm", "wav")
+"""Formats that are made in microseconds, if the rate is the voice's."""
+
+ForText = said.Text | said.Flush | said.Config | said.End
+
+
+class Outlet(Protocol):
+    """Where the stream is sent."""
+
+    def wake(self) -> None:
+        """There is something to be sent."""
+        ...
+
+    def lost(self, stream: KeptStream) -> None:
+        """Another connection has taken the stream over."""
+        ...
+
+
+class _Fault(YuliuError):
+    """A fault of ours that no error class describes."""
+
+    code = "internal_error"
+
+
+class KeptStream:
+    """One stream of the native protocol.
+
+    Args:
+        start: What was asked for.
+        speaker: Speaks.
+        voice: Who.
+        options: How.
+        caller: Who asked; the id is what the client resumes with.
+        limits: How much.
+        rooms: Bounds that all share.
+
+    Raises:
+        InvalidRequest: The sound cannot be had as asked for.
+        Overloaded: There are too many streams.
+    """
+
+    def __init__(  # noqa: PLR0913 - what it is made of
+        self,
+        start: said.Start,
+        *,
+        speaker: Speaker,
+        voice: str,
+        options: StreamOptions,
+        caller: Caller,
+        limits: NativeLimits,
+        rooms: Rooms,
+    ) -> None:
+        self.start = start
+        self.stream_id = caller.stream_id
+        self.window = Window(limits.kept_bytes, limits.kept_s)
+        self.text_ended = False
+        self.num_characters = 0
+        """Of the text, as it arrived."""
+        self.ending: Ending | None = None
+        self._speaker, self._voice, self._options, self._caller = speaker, voice, options, caller
+        self._encoding = _encoding(start.sound, speaker.sample_rate)
+        self._max_characters = limits.max_characters
+        self._inbox: asyncio.Queue[ForText] = asyncio.Queue()
+        self._num_items = 0
+        self._stream: Stream | None = None
+        self._outlet: Outlet | None = None
+        self._sent = asyncio.Event()
+        self._cancelled = False
+        self._source = Span(0, 0)
+        self._made_s = 0.0
+        self._dryness = DryWatch(asyncio.get_running_loop(), self._dry)
+        self._stalled = False
+        self._failure: said.Failure | None = None
+        with ExitStack() as held:
+            held.enter_context(rooms.stream())
+            self._room: BodyRoom = held.enter_context(rooms.body())
+            self._held = held.pop_all()
+        self.task = asyncio.create_task(self._run())
+        self.task.add_done_callback(self._over)
+
+    # What the connection asks for.
+
+    def attach(self, outlet: Outlet) -> None:
+        """From now on it is sent there."""
+        before, self._outlet = self._outlet, outlet
+        if before is not None and before is not outlet:
+            before.lost(self)
+        outlet.wake()
+
+    def detach(self, outlet: Outlet) -> None:
+        """It is not sent there any more."""
+        if self._outlet is outlet:
+            self._outlet = None
+
+    @property
+    def attached(self) -> bool:
+        """Whether it is sent anywhere."""
+        return self._outlet is not None
+
+    def take(self, message: ForText) -> None:
+        """What is to be done with the text, in order.
+
+        Raises:
+            InvalidRequest: What is to be changed is wrong; nothing is changed.
+        """
+        if isinstance(message, said.Config) and message.chunking is not None:
+            parse_chunking(message.chunking)
+        text = message.text if isinstance(message, said.Text) else ""
+        self.num_characters += len(text)
+        self._num_items += max(1, len(text))
+        self.text_ended |= isinstance(message, said.End)
+        if self._num_items > self._max_characters:
+            reason = f"a context takes at most {self._max_characters} characters; open another"
+            self.fail(InvalidRequest(reason, param="text"))
+            return
+        try:
+            self._room.take(len(text.encode()))
+        except YuliuError as error:
+            self.fail(error)
+        else:
+            self._inbox.put_nowait(message)
+
+    def played(self, position_ms: float) -> None:
+        """The listener has heard so much."""
+        if self._stream is None:
+            return
+        position_s = min(position_ms, self.window.sent_ms) / 1000
+        self._stream.played(position_s)
+        self._dryness.left(self.window.sent_ms / 1000 - position_s)
+
+    def cancel(self, position_ms: float | None = None) -> said.Cancelled:
+        """Stop at once; nothing more is to be sent."""
+        self._cancelled = True
+        self._dryness.quiet()
+        self.window.drop_unsent()
+        position_s = None if position_ms is None else min(position_ms, self.window.sent_ms) / 1000
+        ending: Ending = self.ending or Cancelled()
+        heard = None
+        if self._stream is not None:
+            ending, heard = self._stream.cancel(position_s), self._stream.heard()
+        else:
+            self.task.cancel()
+        self._sent.set()
+        return said.Cancelled(
+            seq=self.window.num_messages,
+            coverage=ending.coverage,
+            audio_ms=1000 * ending.audio_s,
+            delivered_ms=self.window.sent_ms,
+            num_bytes=self.window.num_sent_bytes,
+            heard_ms=None if heard is None else 1000 * heard.heard_s,
+            heard_source_end=None if heard is None else heard.source_end,
+        )
+
+    def fail(self, error: YuliuError) -> None:
+        """End it with an error, after what is sent so far."""
+        if self._failure is not None or self._cancelled:
+            return
+        ending = self._stream.cancel() if self._stream is not None else Cancelled()
+        self._tell_failure(error, ending)
+        if self._stream is None:
+            self.task.cancel()
+        self._sent.set()
+
+    def all_sent(self) -> None:
+        """The window holds nothing more that is to be sent."""
+        self._sent.set()
+
+    # Its own task.
+
+    async def _run(self) -> None:
+        try:
+            words = await asyncio.to_thread(self._speaker.words, self._options)
+            encoder = Encoder(self._encoding, self._speaker.sample_rate) if self._quick else await self._opened()
+            with encoder:
+                self._stream = self._speaker.stream(
+                    voice=self._voice, options=self._options, words=words, caller=self._caller
+                )
+                await self._speak(self._stream, encoder)
+        except YuliuError as error:
+            self._tell_failure(error, self._stream.ending if self._stream else None)
+        finally:
+            self._dryness.quiet()
+            self._finish_account()
+
+    async def _speak(self, stream: Stream, encoder: Encoder) -> None:
+        async with stream:
+            self._tell(self._started(stream))
+            writing = asyncio.create_task(self._write(stream))
+            try:
+                await self._make(stream, encoder)
+            finally:
+                writing.cancel()
+                await asyncio.wait([writing])
+        if isinstance(stream.ending, Finished) and not self._cancelled and self._failure is None:
+            self._add(encoder.finish() if self._quick else await asyncio.to_thread(encoder.finish), stream)
+            self._tell(self._done(stream.ending))
+
+    async def _write(self, stream: Stream) -> None:
+        """Do with the text what was asked for, in order."""
+        try:
+            while not self.text_ended or not self._inbox.empty():
+                await self._do(stream, await self._inbox.get())
+        except Closed:
+            return  # it is over, and said so
+        except YuliuError as error:
+            self.fail(error)
+
+    async def _do(self, stream: Stream, wanted: ForText) -> None:
+        match wanted:
+            case said.Text(text=text):
+                for at in range(0, len(text), PIECE_NUM_CHARS):
+                    await stream.push(text[at : at + PIECE_NUM_CHARS])
+                    await asyncio.sleep(0)
+            case said.Flush():
+                stream.flush()
+            case said.Config(chunking=chunking, speed=speed):
+                stream.configure(chunking=None if chunking is None else parse_chunking(chunking), speed=speed)
+            case said.End():
+                await stream.end()
+
+    async def _make(self, stream: Stream, encoder: Encoder) -> None:
+        """Take sound, say what it is, encode it, and wait until it is sent."""
+        async for chunk in stream:
+            self._announce(chunk)
+            data = b""
+            if len(chunk.samples):
+                data = (
+                    encoder.write(chunk.samples)
+                    if self._quick
+                    else await asyncio.to_thread(encoder.write, chunk.samples)
+                )
+            if self._cancelled or self._failure is not None:
+                return
+            self._add(data, stream)
+            await self._until_sent()
+            self._dryness.sent(len(chunk.samples) / chunk.sample_rate)
+
+    def _add(self, data: bytes, stream: Stream) -> None:
+        stream.num_bytes += len(data)
+        self._sent.clear()
+        until_ms = 1000 * (stream.ending.audio_s if stream.ending else self._made_s)
+        self.window.add_sound(data, until_ms)
+        self._wake()
+
+    async def _until_sent(self) -> None:
+        while self.window.has_unsent and not self._cancelled and self._failure is None:
+            self._sent.clear()
+            await self._sent.wait()
+
+    def _announce(self, chunk: Chunk) -> None:
+        """Say which part of the text a chunk begins to speak, if it begins one."""
+        self._dryness.quiet()
+        self._made_s = chunk.start_s + len(chunk.samples) / chunk.sample_rate
+        if self._stalled:
+            self._stalled = False
+            self._tell(said.Resumed(audio_ms=1000 * chunk.start_s))
+        is_sound = bool(chunk.timings) or (len(chunk.samples) > 0 and bool(chunk.samples.any()))
+        if is_sound and chunk.source != self._source:
+            self._source = chunk.source
+            words = spoken_words(chunk.timings)
+            self._tell(said.SegmentBegun(source=chunk.source, at_ms=1000 * chunk.start_s, spoken=words))
+            if chunk.timings and self.start.timings:
+                self._tell(said.Timings(timings=chunk.timings))
+        if chunk.marks:
+            self._tell(said.Marks(marks=chunk.marks))
+
+    def _dry(self) -> None:
+        ended = self._stream is None or self._stream.ending is not None
+        if self.attached and not (ended or self._stalled or self.window.has_unsent or self._cancelled):
+            self._stalled = True
+            self._tell(said.Stalled(audio_ms=self.window.sent_ms))
+
+    def _tell(self, message: said.Told) -> None:
+        if not self._cancelled:
+            self.window.tell(message)
+            self._wake()
+
+    def _tell_failure(self, error: YuliuError, ending: Ending | None) -> None:
+        """What the client is told of an error that ends the stream, once."""
+        if self._failure is not None or self._cancelled:
+            return
+        self._failure = said.Failure(
+            error.code,
+            error.message,
+            "context",
+            param=error.param if isinstance(error, InvalidRequest) else None,
+            retry_after_s=getattr(error, "retry_after_s", None),
+            coverage=ending.coverage if ending else None,
+            audio_ms=1000 * ending.audio_s if ending else None,
+        )
+        self._tell(self._failure)
+
+    def _started(self, stream: Stream) -> said.Started:
+        return said.Started(
+            stream=self.stream_id,
+            voice=self._voice,
+            format=self._encoding.name,
+            media_type=self._encoding.media_type,
+            sample_rate=self._encoding.sample_rate,
+            channels=self._encoding.num_channels,
+            mode="throughput" if stream.degraded else "normal",
+            resume_s=self.start.resume_s,
+        )
+
+    def _done(self, ending: Finished) -> said.Done:
+        return said.Done(
+            coverage=ending.coverage,
+            audio_ms=1000 * ending.audio_s,
+            num_bytes=self.window.num_bytes,
+            num_characters=self.num_characters,
+            degraded=ending.degraded,
+            warnings=ending.warnings,
+        )
+
+    def _finish_account(self) -> None:
+        """The stream is over: one line in the log, never the text."""
+        found = self._stream.ending if self._stream is not None else None
+        self.ending = found or (Failed(self._failure.code, "") if self._failure else Cancelled())
+        _log.info(
+            "stream id=%s voice=%s format=%s characters=%d class=%s audio_s=%.3f bytes=%d ending=%s",
+            self.stream_id,
+            self._voice,
+            self._encoding.name,
+            self.num_characters,
+            self._options.terms.stream_class.value,
+            self.ending.audio_s,
+            self.window.num_sent_bytes,
+            self._failure.code if self._failure else type(self.ending).__name__.lower(),
+        )
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._held.close()
+        if self.ending is None:
+            self.ending = Cancelled()  # its task was cancelled before it ran
+        if not task.cancelled() and (error := task.exception()) is not None:
+            _log.error("stream_failed id=%s", self.stream_id, exc_info=error)
+            self._tell_failure(_Fault("the server failed; its log says where, under the id of the stream"), self.ending)
+
+    def _wake(self) -> None:
+        if self._outlet is not None:
+            self._outlet.wake()
+
+    @property
+    def _quick(self) -> bool:
+        return self._encoding.name in _QUICK and self._encoding.sample_rate == self._speaker.sample_rate
+
+    async def _opened(self) -> Encoder:
+        return await asyncio.to_thread(Encoder, self._encoding, self._speaker.sample_rate)
+
+
+def _encoding(sound: said.Sound, source_rate: int) -> Encoding:
+    """As asked for, with the names that the client gave to what may be wrong."""
+    try:
+        return choose_encoding(
+            sound.format,
+            source_rate,
+            sample_rate=sound.sample_rate,
+            num_channels=sound.channels,
+            kbps=sound.kbps,
+        )
+    except InvalidRequest as error:
+        names = {"name": "format", "num_channels": "channels"}
+        raise InvalidRequest(error.message, param=names.get(error.param or "", error.param)) from None
