@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from yuliu.speaker import Speaker
 
-HEAVY = {"asyncio", "numpy", "onnxruntime", "ai_edge_litert", "starlette", "uvicorn", "rjieba", "yuliu.speaker"}
+HEAVY = {"asyncio", "av", "numpy", "onnxruntime", "ai_edge_litert", "starlette", "uvicorn", "rjieba", "yuliu.speaker"}
 
 
 def all_commands() -> Iterator[list[str]]:
