@@ -28,6 +28,13 @@ if TYPE_CHECKING:
     from yuliu.scheduler.events import Action, Event
 
 
+@pytest.fixture(autouse=True)
+def no_lane_is_lost(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """Lanes that crash heal, which would hide bugs in the scheduler: none of these tests may lose one."""
+    yield
+    assert "lane_lost" not in caplog.text
+
+
 @pytest.fixture
 def schedulers() -> Iterator[Callable[[ToneEngine], Scheduler]]:
     made: list[Scheduler] = []
