@@ -303,7 +303,7 @@ def test_many_listeners_together_can_wait_less_than_each_of_them() -> None:
         desk.tell(Tuned(Tuning(num_lanes=1)))
         for number in range(num_listeners):
             desk.planned(number, lane=f"lane-{number}")
-        (busy,) = desk.policy._lanes["lane-0"]
+        (busy,) = desk.policy._crew.doing("lane-0")
         for number in range(num_listeners):
             desk.policy._streams[number].make(0.12, desk.now)
             desk.tell(SoundTaken(number, 0.12))
@@ -354,7 +354,7 @@ def test_ties_go_to_the_higher_class_then_the_larger_weight_then_who_waits_longe
     desk.tell(Tuned(Tuning()))
     for number in range(4):
         desk.tell(SegmentReady(number, number, "a"))
-    order = [desk.policy._lanes["lane-0"][0]]
+    order = [desk.policy._crew.doing("lane-0")[0]]
     for _ in range(3):
         desk.tell(StreamClosed(order[-1]))
         order.append(chosen(desk.planned(order[-1]))[0])
@@ -373,7 +373,7 @@ def test_the_class_gives_the_target_unless_the_stream_has_its_own() -> None:
         desk.now = 0.02
         desk.text(3, 30)
         assert chosen(desk.planned(10)) in ([10], [expected])
-        order = [desk.policy._lanes["lane-0"][0]]
+        order = [desk.policy._crew.doing("lane-0")[0]]
         if order == [10]:
             order = chosen(desk.stepped(10, 5.0))
         assert order == [expected]
@@ -422,7 +422,7 @@ def test_bulk_is_never_starved_for_ever() -> None:
     served_at_s = []
     for number in range(1, 1500):
         desk.now = 0.01 * number
-        busy = desk.policy._lanes["lane-0"][0]
+        busy = desk.policy._crew.doing("lane-0")[0]
         desk.tell(SoundTaken(busy // 10, 0.01))
         if chosen(desk.stepped(busy, 0.01)) == [10]:
             served_at_s.append(desk.now)
@@ -459,7 +459,7 @@ def test_bulk_streams_share_by_weight() -> None:
     def run(num_steps: int) -> dict[int, int]:
         counts = {10: 0, 20: 0}
         for _ in range(num_steps):
-            (job_id,) = desk.policy._lanes["lane-0"]
+            (job_id,) = desk.policy._crew.doing("lane-0")
             counts[job_id] += 1
             stream_id = job_id // 10
             desk.tell(SoundTaken(stream_id, 0.1))

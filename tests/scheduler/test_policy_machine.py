@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from yuliu.scheduler.book import MAX_UNREAD_S, MIN_LEAD_S
 from yuliu.scheduler.costs import EngineFacts
@@ -41,7 +41,7 @@ from yuliu.scheduler.tuning import Tuning
 from yuliu.types import StreamClass
 
 FPS = 80.0
-ENGINES = {"alone": EngineFacts(FPS, rtf=0.05), "together": EngineFacts(FPS, max_batch=3, rtf=0.05)}
+ENGINES = {"alone": EngineFacts(FPS, rtf=0.05), "together": EngineFacts(FPS, max_batch=3, rtf=0.005)}
 TERMS = st.builds(
     Terms,
     st.sampled_from(StreamClass),
@@ -50,6 +50,17 @@ TERMS = st.builds(
     max_planned=st.integers(1, 3),
     ttfp_target_s=st.sampled_from([None, 0.01, 1.0]),
 )
+SEGMENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["alone", "together", "together"]),
+        st.integers(1, 400) | st.just(2000),
+        st.booleans(),  # whether its length is known
+        st.sampled_from([False, False, False, True]),  # whether its sound is at hand
+    ),
+    min_size=1,
+    max_size=4,
+)
+"""Engine, number of frames, and so on, of each."""
 
 
 @dataclass
@@ -193,29 +204,34 @@ class PolicyMachine(RuleBasedStateMachine):
 
     # What happens.
 
-    @rule(terms=TERMS)
-    def open(self, terms: Terms) -> None:
+    @initialize(num_lanes=st.integers(1, 3))
+    def lanes_up(self, num_lanes: int) -> None:
+        for _ in range(num_lanes):
+            self.lane_up()
+
+    @rule(terms=TERMS, segments=SEGMENTS)
+    def open(self, terms: Terms, segments: list[tuple[str, int, bool, bool]]) -> None:
         stream_id = next(self.ids)
         self.streams[stream_id] = ModelStream(terms, served_at_s=self.now)
         self.tell(StreamOpened(stream_id, ("alone", "together"), terms))
+        self.add(stream_id, segments)
 
     @precondition(lambda self: self.open_streams())
-    @rule(
-        data=st.data(),
-        engine=st.sampled_from(sorted(ENGINES)),
-        num_frames=st.integers(1, 400),
-        known=st.booleans(),
-        cached=st.sampled_from([False, False, False, True]),
-    )
-    def segment(self, data: st.DataObject, engine: str, num_frames: int, known: bool, cached: bool) -> None:
-        stream_id = data.draw(st.sampled_from(self.open_streams()))
-        job_id = next(self.ids)
-        self.jobs[job_id] = ModelJob(stream_id, engine, num_frames, known, cached)
-        self.streams[stream_id].jobs.append(job_id)
-        self.tell(SegmentReady(stream_id, job_id, engine, num_frames / FPS if cached else None))
+    @rule(data=st.data(), segments=SEGMENTS)
+    def more_text(self, data: st.DataObject, segments: list[tuple[str, int, bool, bool]]) -> None:
+        self.add(data.draw(st.sampled_from(self.open_streams())), segments)
+
+    def add(self, stream_id: int, segments: list[tuple[str, int, bool, bool]]) -> None:
+        for engine, num_frames, known, cached in segments:
+            if self.streams[stream_id].closed:
+                return
+            job_id = next(self.ids)
+            self.jobs[job_id] = ModelJob(stream_id, engine, num_frames, known, cached)
+            self.streams[stream_id].jobs.append(job_id)
+            self.tell(SegmentReady(stream_id, job_id, engine, num_frames / FPS if cached else None))
 
     @precondition(lambda self: any(self.lanes.values()))
-    @rule(data=st.data(), took_s=st.floats(0, 0.2), share=st.sampled_from([0.0, 0.5, 1.0, 1.0]))
+    @rule(data=st.data(), took_s=st.floats(0, 0.01), share=st.sampled_from([0.0, 0.5, 1.0, 1.0]))
     def work_done(self, data: st.DataObject, took_s: float, share: float) -> None:
         lane = data.draw(st.sampled_from([name for name, task in self.lanes.items() if task]))
         self.now += took_s
@@ -249,10 +265,20 @@ class PolicyMachine(RuleBasedStateMachine):
         return StepPart(job_id, num_frames, num_frames / FPS, done)
 
     @precondition(lambda self: any(self.lanes.values()))
+    @rule(num_rounds=st.integers(2, 30))
+    def work_goes_on(self, num_rounds: int) -> None:
+        """For a while, whether anybody reads or not."""
+        for _ in range(num_rounds):
+            self.now += 0.005
+            for lane, task in list(self.lanes.items()):
+                if task is not None:
+                    self.finish_task(lane)
+
+    @precondition(lambda self: any(self.lanes.values()))
     @rule(data=st.data(), lost=st.booleans(), final=st.sampled_from([False, False, True]))
     def work_fails(self, data: st.DataObject, lost: bool, final: bool) -> None:
         lane = data.draw(st.sampled_from([name for name, task in self.lanes.items() if task]))
-        task = self.lanes.pop(lane)
+        task = self.lanes[lane]
         assert task is not None
         job_ids = jobs_of(task)
         must_fail: set[int] = set()
@@ -261,10 +287,16 @@ class PolicyMachine(RuleBasedStateMachine):
             job.num_failures += 1
             if not self.streams[job.stream_id].closed and (final or job.num_failures > 1):
                 must_fail.add(job.stream_id)
-        if not lost:
-            self.lanes[lane] = None
+        self.lanes[lane] = None
+        if lost:
+            del self.lanes[lane]
         final_ids = tuple(job_ids) if final else ()
         self.tell(LaneLost(lane, final_ids) if lost else WorkFailed(lane, tuple(job_ids), final_ids))
+        if lost:  # what it still reports is ignored
+            late = [StepPart(job_id, 1, 1 / FPS, True) for job_id in job_ids]
+            self.tell(
+                PlanFinished(lane, job_ids[0], 5, True) if isinstance(task, Plan) else StepFinished(lane, tuple(late))
+            )
         for job_id in job_ids:
             stream_id = self.jobs[job_id].stream_id
             assert self.streams[stream_id].closed or stream_id not in must_fail, "what fails twice ends its stream"
@@ -308,6 +340,7 @@ class PolicyMachine(RuleBasedStateMachine):
         self.end(stream_id)
         self.tell(StreamClosed(stream_id))
 
+    @precondition(lambda self: len(self.streams) % 3 == 0)
     @rule(num_lanes=st.sampled_from([None, 1, 2]), throughput=st.booleans(), budget_s=st.floats(0.01, 0.04))
     def tune(self, num_lanes: int | None, throughput: bool, budget_s: float) -> None:
         self.tell(Tuned(Tuning(num_lanes=num_lanes, throughput=throughput, step_budget_s=budget_s)))
@@ -374,10 +407,10 @@ class PolicyMachine(RuleBasedStateMachine):
         task, self.lanes[lane] = self.lanes[lane], None
         assert task is not None
         if isinstance(task, Plan):
-            self.plan_done(lane, task.job_id, 0.01)
+            self.plan_done(lane, task.job_id, 0.001)
         else:
             parts = tuple(self.part_done(order.job_id, order.num_frames, 1.0) for order in task.parts)
-            self.tell(StepFinished(lane, parts, 0.01))
+            self.tell(StepFinished(lane, parts, 0.001))
 
     def step_everything(self) -> None:
         self.now += 0.01
@@ -392,8 +425,8 @@ class PolicyMachine(RuleBasedStateMachine):
             elif stream.made_s > stream.taken_s:
                 if not stream.taken_s:
                     stream.playing_since_s = self.now
-                self.tell(SoundTaken(stream_id, stream.made_s - stream.taken_s))
-                stream.taken_s = stream.made_s
+                audio_s, stream.taken_s = stream.made_s - stream.taken_s, stream.made_s
+                self.tell(SoundTaken(stream_id, audio_s))
         wake_s = self.policy.next_wake(self.now)
         if wake_s is not None and not any(self.lanes.values()):
             self.now = max(self.now, wake_s)
@@ -405,4 +438,4 @@ def jobs_of(task: Plan | Step) -> list[int]:
 
 
 TestPolicy = PolicyMachine.TestCase
-TestPolicy.settings = settings(max_examples=100, stateful_step_count=40, deadline=None)
+TestPolicy.settings = settings(max_examples=150, stateful_step_count=50, deadline=None)

@@ -38,8 +38,6 @@ class Job:
     frames_left: int | None = None
     failures: int = 0
     """In a row."""
-    failed_on: str | None = None
-    """The lane it failed on last."""
     not_before_s: float = float("-inf")
     """A step that gave nothing is not repeated before."""
     runnable_at_s: float | None = None

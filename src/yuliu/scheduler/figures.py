@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.batches import Part
+from yuliu.scheduler.batches import Part, company
 from yuliu.scheduler.costs import Costs
 from yuliu.scheduler.snapshot import Snapshot
 from yuliu.scheduler.steps import budget_s, fitted, step_frames
@@ -85,6 +85,13 @@ class Figures:
             most = max(self.first_frames(job), costs.frames_within(within_s, size))
             num_frames = min(num_frames, fitted(most, job.frames_left))
         return Part(job.job_id, num_frames, within_s)
+
+    def parts(self, job: Job, others: list[Job], now: float) -> list[Part]:
+        """The step of a job and of those of some others, in their order, that go with it."""
+        max_batch = self.engines[job.engine].max_batch
+        size = min(max_batch, 1 + len(others))
+        fitting = (self.part(other, now, size) for other in others)
+        return company(self.part(job, now, size), fitting, costs=self.costs[job.engine], max_batch=max_batch)
 
     def snapshot(self, now: float, *, num_lanes: int, num_lanes_busy: int) -> Snapshot:
         """The state in numbers; looks at every stream."""

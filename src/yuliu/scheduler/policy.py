@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, assert_never
 
 from yuliu.scheduler.admission import BULK_PER_LANE, Admission, Room
 from yuliu.scheduler.agenda import RANK, Agenda, Candidate, Pool, deadline_s, pool_of
-from yuliu.scheduler.batches import company, may_wait_until_s
+from yuliu.scheduler.batches import may_wait_until_s
 from yuliu.scheduler.book import Job, Stream
+from yuliu.scheduler.crew import Crew
 from yuliu.scheduler.events import (
     Action,
     Admit,
@@ -72,13 +73,11 @@ class Policy:
     def __init__(self, engines: Mapping[str, EngineFacts], tuning: Tuning | None = None) -> None:
         self._figures = Figures(engines, tuning)
         self._streams, self._jobs = self._figures.streams, self._figures.jobs
-        self._lanes: dict[str, tuple[int, ...]] = {}  # the jobs that each lane is busy with
-        self._usable: list[str] = []  # the lanes that may be given work
-        self._bulk_lanes: set[str] = set()
+        self._crew = Crew()
+        self._crew.limit(self._figures.tuning.num_lanes)
         self._admission = Admission()
         self._agenda = Agenda()
         self._wakes: dict[int, float] = {}  # when held streams may be stepped again
-        self._barred: dict[int, str] = {}  # jobs that have failed, and where
         self._look = False  # whether there may be room for those who wait
         self._looked_at_s = float("-inf")
         self._num_urgent = 0  # streams that are not bulk
@@ -112,11 +111,7 @@ class Policy:
         return len(self._jobs)
 
     def next_wake(self, now: float) -> float | None:
-        """When to send ``Ticked`` if nothing else happens; None if never.
-
-        A stream may be stepped again, has waited too long to be admitted or may find room, or bulk work may take all
-        lanes.
-        """
+        """When to send ``Ticked`` if nothing else happens; None if never."""
         times = [*self._wakes.values()]
         if (until := self._admission.next_timeout_s(self._figures.tuning)) is not None:
             times += [until, self._looked_at_s + RECHECK_S]
@@ -126,8 +121,7 @@ class Policy:
 
     def snapshot(self, now: float) -> Snapshot:
         """The state in numbers; looks at every stream."""
-        num_busy = sum(bool(jobs) for jobs in self._lanes.values())
-        return self._figures.snapshot(now, num_lanes=len(self._usable), num_lanes_busy=num_busy)
+        return self._figures.snapshot(now, num_lanes=len(self._crew.usable), num_lanes_busy=self._crew.num_busy)
 
     # What happened.
 
@@ -144,17 +138,13 @@ class Policy:
             case WorkFailed():
                 self._work_failed(event, now, actions)
             case LaneUp():
-                self._lanes.setdefault(event.lane, ())
-                self._count_lanes()
+                self._crew.come(event.lane)
             case LaneLost():
-                self._work_failed(
-                    WorkFailed(event.lane, self._lanes.get(event.lane, ()), event.final_ids), now, actions
-                )
-                self._lanes.pop(event.lane, None)
-                self._count_lanes()
+                self._work_failed(WorkFailed(event.lane, self._crew.doing(event.lane), event.final_ids), now, actions)
+                self._crew.lose(event.lane)
             case Tuned():
                 self._figures.tuning = event.tuning
-                self._count_lanes()
+                self._crew.limit(event.tuning.num_lanes)
             case Ticked():
                 pass
             case _:
@@ -201,7 +191,7 @@ class Policy:
             self._figures.costs[job.engine].planned(event.took_s)
             stream.spend(event.took_s, 0.0)
             job.planned, job.failures, job.frames_left = True, 0, event.num_frames
-            self._barred.pop(job.job_id, None)
+            self._crew.forgive(job.job_id)
             if event.done:
                 self._drop(job, stream)
             self._refresh(stream, now, actions)
@@ -209,13 +199,13 @@ class Policy:
     def _step_finished(self, event: StepFinished, now: float, actions: list[Action]) -> None:
         self._figures.busy_s += event.took_s
         parts = {part.job_id: part for part in event.parts}
-        num_frames, audio_s = sum(part.num_frames for part in event.parts), sum(part.audio_s for part in event.parts)
-        measured = False
-        for job in self._free(event.lane, tuple(parts)):
+        audio_s = sum(part.audio_s for part in event.parts)
+        jobs = list(self._free(event.lane, tuple(parts)))
+        if jobs:
+            num_frames = sum(part.num_frames for part in event.parts)
+            self._figures.costs[jobs[0].engine].stepped(event.took_s, audio_s, num_frames, len(parts))
+        for job in jobs:
             part, stream = parts[job.job_id], self._streams[job.stream_id]
-            if not measured:
-                self._figures.costs[job.engine].stepped(event.took_s, audio_s, num_frames, len(parts))
-                measured = True
             share_s = event.took_s * (part.audio_s / audio_s if audio_s else 1 / len(parts))
             stream.spend(self._figures.under_load_s(job, share_s, part.num_frames), part.audio_s)
             self._progress(job, stream, part, now)
@@ -225,7 +215,7 @@ class Policy:
 
     def _progress(self, job: Job, stream: Stream, part: StepPart, now: float) -> None:
         job.failures, job.runnable_at_s = 0, None
-        self._barred.pop(job.job_id, None)
+        self._crew.forgive(job.job_id)
         if job.frames_left is not None:
             job.frames_left = max(0, job.frames_left - part.num_frames)
         stream.make(part.audio_s, now)
@@ -234,23 +224,18 @@ class Policy:
 
     def _work_failed(self, event: WorkFailed, now: float, actions: list[Action]) -> None:
         for job in self._free(event.lane, event.job_ids):
-            stream = self._streams.get(job.stream_id)
-            if stream is None:
-                continue  # another of its jobs has just failed for good
+            stream = self._streams[job.stream_id]
             job.failures += 1
             if job.job_id in event.final_ids or job.failures > 1:
                 actions.append(Fail(job.stream_id, job.job_id))
                 self._close(stream, now)
                 continue
-            job.failed_on = self._barred[job.job_id] = event.lane
+            self._crew.failed(job.job_id, event.lane)
             self._refresh(stream, now, actions)
 
     def _free(self, lane: str, job_ids: tuple[int, ...]) -> Iterator[Job]:
         """The jobs that a lane has done, those of closed streams left out; nothing if it was given up before."""
-        done = self._lanes.get(lane, ())
-        if lane in self._lanes:
-            self._lanes[lane] = ()
-            self._bulk_lanes.discard(lane)
+        done = self._crew.free(lane)
         for job_id in job_ids:
             if job_id in done and (job := self._jobs.get(job_id)):
                 job.busy = False
@@ -267,7 +252,7 @@ class Policy:
         self._wakes.pop(stream.stream_id, None)
         for job_id in stream.jobs:
             del self._jobs[job_id]
-            self._barred.pop(job_id, None)
+            self._crew.forgive(job_id)
         if stream.admitted:
             self._admission.ended(stream, now)
         else:
@@ -275,9 +260,6 @@ class Policy:
         if not stream.is_bulk:
             self._num_urgent -= 1
             self._urgent_at_s = now
-
-    def _count_lanes(self) -> None:
-        self._usable = list(self._lanes)[: self._figures.tuning.num_lanes]
 
     # What could be done.
 
@@ -347,7 +329,7 @@ class Policy:
             actions.append(Reject(stream.stream_id, reason, retry_after_s))
 
     def _room(self, now: float) -> Room:
-        demand, num_lanes = self._figures.demand(now), len(self._usable)
+        demand, num_lanes = self._figures.demand(now), len(self._crew.usable)
         num_bulk = sum(stream.admitted and stream.is_bulk for stream in self._streams.values())
         lanes = num_lanes * self._figures.tuning.max_load - demand
         return Room(lanes, max(0, BULK_PER_LANE * num_lanes - num_bulk), bool(num_lanes) and not demand)
@@ -358,13 +340,12 @@ class Policy:
         """The most urgent work for each idle lane."""
         if self._num_urgent:
             self._urgent_at_s = now
-        for lane in self._usable:
-            if not self._lanes[lane]:
-                self._employ(lane, now, actions)
+        for lane in self._crew.idle():
+            self._employ(lane, now, actions)
 
     def _employ(self, lane: str, now: float, actions: list[Action]) -> None:
         """Give an idle lane the most urgent work, if there is any for it."""
-        barred = {job_id for job_id, on in self._barred.items() if on == lane} if len(self._usable) > 1 else set()
+        barred = self._crew.barred_from(lane)
         while (best := self._best(barred, now)) is not None:
             job = self._jobs[best.job_id]
             if not job.planned:
@@ -379,20 +360,19 @@ class Policy:
             barred.add(best.job_id)
 
     def _best(self, barred: set[int], now: float) -> Candidate | None:
-        num_lanes = len(self._usable)
+        num_lanes = len(self._crew.usable)
         reserved = self._figures.tuning.reserved_lanes if now - self._urgent_at_s < RESERVE_S else 0
         return self._agenda.best(
             now,
             until_sound_s=lambda job_id: self._figures.first_s(self._jobs[job_id]),
             listening_s=self._figures.tuning.step_budget_s / num_lanes,
-            bulk=len(self._bulk_lanes) < max(1, num_lanes - reserved),
+            bulk=self._crew.num_bulk < max(1, num_lanes - reserved),
             barred=barred,
         )
 
     def _parts(self, best: Candidate, job: Job, barred: set[int], now: float) -> list[Part]:
         """The step of the most urgent job, with others of its engine that go with it; what has failed goes alone."""
-        max_batch = self._figures.engines[job.engine].max_batch
-        if max_batch == 1 or job.failures:
+        if self._figures.engines[job.engine].max_batch == 1 or job.failures:
             return [self._figures.part(job, now)]
         is_bulk = best.rank == RANK[StreamClass.BULK]
         others = [
@@ -400,10 +380,7 @@ class Policy:
             for each in self._agenda.in_order(bulk=is_bulk, barred={*barred, job.job_id})
             if (other := self._jobs[each.job_id]).planned and other.engine == job.engine and not other.failures
         ]
-        size = min(max_batch, 1 + len(others))
-        fitting = (self._figures.part(other, now, size) for other in others)
-        first = self._figures.part(job, now, size)
-        return company(first, fitting, costs=self._figures.costs[job.engine], max_batch=max_batch)
+        return self._figures.parts(job, others, now)
 
     def _waits_for_company(self, best: Candidate, job: Job, size: int, now: float) -> bool:
         """Whether a step is not urgent and others of its engine will be there in a moment."""
@@ -417,12 +394,11 @@ class Policy:
 
     def _give(self, lane: str, job_ids: tuple[int, ...], now: float, actions: list[Action]) -> None:
         """A lane is busy with jobs from now on."""
-        self._lanes[lane] = job_ids
-        for job_id in job_ids:
-            job = self._jobs[job_id]
+        jobs = [self._jobs[job_id] for job_id in job_ids]
+        streams = [self._streams[job.stream_id] for job in jobs]
+        self._crew.give(lane, job_ids, bulk=streams[0].is_bulk)
+        for job, stream in zip(jobs, streams, strict=True):
             job.busy = True
-            stream = self._streams[job.stream_id]
             self._refresh(stream, now, actions)
             if stream.is_bulk:
-                self._bulk_lanes.add(lane)
                 self._agenda.bulk_served(stream.turn, now)

@@ -33,6 +33,7 @@ from yuliu.scheduler.events import (
     Ticked,
     Tuned,
 )
+from yuliu.scheduler.loads import Listener, Load, Result
 from yuliu.scheduler.policy import Policy
 from yuliu.scheduler.tuning import Tuning
 from yuliu.types import StreamClass
@@ -43,97 +44,10 @@ if TYPE_CHECKING:
     from yuliu.scheduler.events import Action, Event
     from yuliu.scheduler.rates import Rates
 
-UNDERRUN_S = 0.001
-"""Silence that is shorter is not counted, seconds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Load:
-    """Who wants to hear how much."""
-
-    num_streams: int = 0
-    """Listeners in a closed loop: each asks again when it has heard everything."""
-    rate_per_s: float = 0.0
-    """Further streams that come by chance (Poisson), a second on average."""
-    num_bulk: int = 0
-    """Readers of bulk work without end."""
-    seconds: float = 60.0
-    """How long new streams come."""
-    audio_s: float = 8.0
-    """Sound of a stream, seconds on average; between half and one and a half times that."""
-    think_s: float = 1.0
-    """How long a listener waits before it asks again, seconds on average."""
-    segment_s: float = 3.0
-    """Sound of a segment, seconds; the first one is half as long."""
-    interactive: float = 0.5
-    """Share of streams of class interactive; the others but bulk are standard."""
-    max_lead_s: float | None = 3.0
-    """Sound that is made ahead of a listener, seconds."""
-    jitter: float = 0.1
-    """Work takes longer or shorter by chance, up to this share."""
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Result:
-    """What came of it."""
-
-    num_streams: int
-    """Streams that asked."""
-    num_admitted: int
-    num_rejected: int
-    num_completed: int
-    """Streams made to their end, bulk ones not counted."""
-    ttfp_s: tuple[float, ...]
-    """From asking to the first sound, of each stream that had some but bulk, sorted, seconds."""
-    underrun_s: tuple[float, ...]
-    """Of each stream with one."""
-    retry_after_s: tuple[float, ...]
-    """What those who were rejected were told."""
-    audio_s: float
-    """Sound made for listeners, seconds."""
-    bulk_s: float
-    """Sound made for bulk streams, seconds."""
-    load: float
-    """Share of their time that lanes worked."""
-    seconds: float
-    """Time until the last listener was served, on the virtual clock."""
-    num_tunings: int = 0
-    """Times that the controller changed something."""
-
-    def ttfp_ms(self, share: float) -> float:
-        """Time to first packet that so large a share of the streams does not exceed, milliseconds; 0 without any."""
-        if not self.ttfp_s:
-            return 0.0
-        return 1000 * self.ttfp_s[min(len(self.ttfp_s) - 1, int(share * len(self.ttfp_s)))]
-
-
-@dataclass(slots=True)
-class _Listener:
-    stream_id: int
-    engine: str
-    stream_class: StreamClass
-    segments_s: deque[float]
-    asked_at_s: float
-    again: bool
-    """Whether it asks again afterwards."""
-    first_at_s: float | None = None
-    dry_at_s: float = 0.0
-    underrun_s: float = 0.0
-    closed: bool = False
-
-    def hear(self, audio_s: float, now: float) -> None:
-        """Sound arrives; it plays from the first on."""
-        if self.first_at_s is None:
-            self.first_at_s = now
-        elif now - self.dry_at_s > UNDERRUN_S:
-            self.underrun_s += now - self.dry_at_s
-        self.dry_at_s = max(self.dry_at_s, now) + audio_s
-
 
 @dataclass(slots=True)
 class _Work:
-    listener: _Listener
+    listener: Listener
     audio_s: float
     num_frames: int
     num_made: int = 0
@@ -187,7 +101,7 @@ class Simulation:
         self._order = itertools.count()
         self._ids = itertools.count(1)
         self._agenda: list[tuple[float, int, Callable[[], None]]] = []
-        self._listeners: dict[int, _Listener] = {}
+        self._listeners: dict[int, Listener] = {}
         self._work: dict[int, _Work] = {}
         self._told = _Told()
         self._busy_s = 0.0
@@ -262,11 +176,11 @@ class Simulation:
         while (left_s := audio_s - sum(segments_s)) > 0.1:
             segments_s.append(min(left_s, load.segment_s))
         engine = self._random.choice(names)
-        self._listeners[stream_id] = _Listener(stream_id, engine, stream_class, deque(segments_s), self._now, again)
+        self._listeners[stream_id] = Listener(stream_id, engine, stream_class, deque(segments_s), self._now, again)
         max_lead_s = None if stream_class is StreamClass.BULK else load.max_lead_s
         self._tell(StreamOpened(stream_id, (engine,), Terms(stream_class, max_lead_s=max_lead_s)))
 
-    def _speak(self, listener: _Listener) -> None:
+    def _speak(self, listener: Listener) -> None:
         """Two more segments are given at a time, as a session does."""
         for _ in range(2):
             if listener.segments_s:
@@ -347,20 +261,20 @@ class Simulation:
                 del self._work[part.job_id]
                 self._segment_done(listener)
 
-    def _heard(self, listener: _Listener, audio_s: float) -> None:
+    def _heard(self, listener: Listener, audio_s: float) -> None:
         if listener.first_at_s is None:
             self._told.ttfp_s.append(self._now - listener.asked_at_s)
             self._told.lately_s.append((listener.stream_class, self._told.ttfp_s[-1]))
         self._told.audio_s += audio_s
         listener.hear(audio_s, self._now)
 
-    def _segment_done(self, listener: _Listener) -> None:
+    def _segment_done(self, listener: Listener) -> None:
         if listener.segments_s:
             self._speak(listener)
         elif not any(work.listener is listener for work in self._work.values()):
             self._end(listener)
 
-    def _end(self, listener: _Listener) -> None:
+    def _end(self, listener: Listener) -> None:
         listener.closed = True
         del self._listeners[listener.stream_id]
         self._told.num_completed += listener.stream_class is not StreamClass.BULK
