@@ -65,8 +65,8 @@ def open(  # noqa: A001 - read as yuliu.open
         home: Where voices are kept; None takes $YULIU_HOME or the platform's folder for application data.
         lanes: Threads that speak; None takes one a core, four at most.
         cache_bytes: Sound of segments spoken lately that is kept, to be served again; 0 keeps none.
-        adaptive: Whether steps and first segments follow what is measured. Under load the same text may then be cut
-            otherwise than alone.
+        adaptive: Whether steps and, in interactive streams, first segments follow what is measured, and new streams
+            are spoken in whole sentences past much backlog, which their endings tell.
         metrics: Is told what happens, and asks what is so.
 
     Raises:

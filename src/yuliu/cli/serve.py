@@ -78,9 +78,10 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     help="Sound spoken lately that is kept, to be sent again.",
 )
 @click.option(
-    "--adaptive",
-    is_flag=True,
-    help="Let steps and first segments follow what is measured. Under load a text may then be cut otherwise.",
+    "--adaptive/--no-adaptive",
+    default=True,
+    show_default=True,
+    help="Let steps and, in dialogues, first segments follow what is measured: under load they get shorter.",
 )
 @click.option(
     "--presets",

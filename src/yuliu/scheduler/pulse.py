@@ -20,6 +20,8 @@ WINDOW_S = 10.0
 MAX_SOUNDS = 1_000
 """Of these the latest count, for each class."""
 QUANTILE = 0.95
+MIN_LANES = 2
+"""Lanes that the controller always leaves in use, where there are so many: a burst should not wait for a second."""
 
 
 class Pulse:
@@ -32,8 +34,8 @@ class Pulse:
 
     def __init__(self, tuning: Tuning, max_lanes: int | None = None) -> None:
         listened = (each for each in tuning.classes if each is not StreamClass.BULK)
-        targets: dict[StreamClass, float] = {each: tuning.classes[each].ttfp_target_s for each in listened}
-        self._controller = None if max_lanes is None else Controller(targets, 1, max_lanes, start=tuning)
+        targets: dict[StreamClass, float] = {each: tuning.classes[each].first_packet_s for each in listened}
+        self._controller = None if max_lanes is None else Controller(targets, MIN_LANES, max_lanes, start=tuning)
         self._adapted_at_s = float("-inf")
         self._waiting: dict[int, tuple[StreamClass, float]] = {}  # streams with text and without sound, and since when
         self._heard: set[int] = set()

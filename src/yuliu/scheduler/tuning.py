@@ -21,13 +21,15 @@ class ClassRules:
     """Streams that may wait to be admitted."""
     max_wait_s: float
     """How long one may wait to be admitted, seconds."""
+    first_packet_s: float = 1.0
+    """What the controller keeps first packets within, seconds: as the presets of the class promise."""
 
 
 def _classes() -> Mapping[StreamClass, ClassRules]:
     return {
-        StreamClass.INTERACTIVE: ClassRules(ttfp_target_s=0.05, max_waiting=16, max_wait_s=0.5),
-        StreamClass.STANDARD: ClassRules(ttfp_target_s=0.2, max_waiting=32, max_wait_s=2.0),
-        StreamClass.BULK: ClassRules(ttfp_target_s=2.0, max_waiting=64, max_wait_s=30.0),
+        StreamClass.INTERACTIVE: ClassRules(ttfp_target_s=0.05, max_waiting=16, max_wait_s=0.5, first_packet_s=0.3),
+        StreamClass.STANDARD: ClassRules(ttfp_target_s=0.2, max_waiting=32, max_wait_s=2.0, first_packet_s=1.0),
+        StreamClass.BULK: ClassRules(ttfp_target_s=2.0, max_waiting=64, max_wait_s=30.0, first_packet_s=10.0),
     }
 
 

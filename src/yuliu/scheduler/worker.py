@@ -50,6 +50,7 @@ from yuliu.scheduler.policy import Policy
 from yuliu.scheduler.pulse import Pulse
 from yuliu.scheduler.settings import Settings
 from yuliu.scheduler.streams import Stream, Streams
+from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -370,7 +371,8 @@ class Scheduler:
         match action:
             case Admit() if stream is not None:
                 self._observer.admission(stream.stream_class, "admitted")
-                stream.sink(Admitted(action.throughput, self._tuning.first_weight_scale))
+                is_dialogue = stream.stream_class is StreamClass.INTERACTIVE
+                stream.sink(Admitted(action.throughput, self._tuning.first_weight_scale if is_dialogue else 1.0))
             case Reject() if stream is not None:
                 self._observer.admission(stream.stream_class, "rejected", reason=action.reason)
                 message = "more streams are being spoken than this machine can carry; try again later"
