@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler import events
 from yuliu.scheduler.costs import EngineFacts
@@ -19,6 +20,8 @@ from yuliu.scheduler.record import CONTRACT, Recorder, action_of, event_of, name
 from yuliu.scheduler.recording import RECORD, recording
 from yuliu.scheduler.simulate import Load, Simulation
 from yuliu.scheduler.tuning import ClassRules, Tuning
+from yuliu.scheduler.worker import Settings
+from yuliu.speaker import Speaker
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
@@ -178,3 +181,16 @@ def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     """Before anything is spoken."""
     with pytest.raises(InvalidRequest, match="cannot be written to"):
         recording({RECORD: str(tmp_path / "no" / "events.jsonl")})
+
+
+def test_what_threads_did_is_decided_the_same_again() -> None:
+    """The log of a real scheduler, whose lanes work when they will."""
+    lines: list[str] = []
+    settings = Settings(num_lanes=2, record=lambda facts, tuning: Recorder(lines.append, facts, tuning))
+    speaker = Speaker({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone", settings=settings)
+    with speaker:
+        for _ in range(3):
+            speaker.speak("One two three. Four five, six seven eight nine ten.")
+    decisions = list(replay(lines))
+    assert all(decision.is_same for decision in decisions)
+    assert sum(isinstance(action, Admit) for each in decisions for action in each.actions) == 3

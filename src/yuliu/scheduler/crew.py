@@ -9,11 +9,15 @@ if TYPE_CHECKING:
 
 
 class Crew:
-    """Which lanes there are and what they do."""
+    """Which lanes there are and what they do.
 
-    def __init__(self) -> None:
+    Args:
+        most: So many may be given work; None does not bound it.
+    """
+
+    def __init__(self, most: int | None = None) -> None:
         self._busy: dict[str, tuple[int, ...]] = {}  # the jobs that each lane is busy with
-        self._most: int | None = None
+        self._most = most
         self._bulk: set[str] = set()
         self._failed_on: dict[int, str] = {}
         self.usable: list[str] = []

@@ -73,8 +73,7 @@ class Policy:
     def __init__(self, engines: Mapping[str, EngineFacts], tuning: Tuning | None = None) -> None:
         self._figures = Figures(engines, tuning)
         self._streams, self._jobs = self._figures.streams, self._figures.jobs
-        self._crew = Crew()
-        self._crew.limit(self._figures.tuning.num_lanes)
+        self._crew = Crew(self._figures.tuning.num_lanes)
         self._admission = Admission()
         self._agenda = Agenda()
         self._wakes: dict[int, float] = {}  # when held streams may be stepped again
@@ -122,8 +121,6 @@ class Policy:
     def snapshot(self, now: float) -> Snapshot:
         """The state in numbers; looks at every stream."""
         return self._figures.snapshot(now, num_lanes=len(self._crew.usable), num_lanes_busy=self._crew.num_busy)
-
-    # What happened.
 
     def _note(self, event: Event, now: float, actions: list[Action]) -> None:
         match event:
@@ -313,8 +310,6 @@ class Policy:
             return False
         job.runnable_at_s = now if job.runnable_at_s is None else job.runnable_at_s
         return True
-
-    # Who is let in.
 
     def _admit(self, now: float, actions: list[Action]) -> None:
         """Let in who can be carried, turn away who has waited too long."""

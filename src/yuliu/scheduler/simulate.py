@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from yuliu.scheduler.events import Action, Event
     from yuliu.scheduler.rates import Rates
 
+__all__ = ("Load", "Result", "Simulation", "capacity", "carried", "simulate")
+
 
 @dataclass(slots=True)
 class _Work:
