@@ -193,6 +193,8 @@ class Started:
 
     port: int
     loops: list[asyncio.AbstractEventLoop]
+    stop: Callable[[], None]
+    """Begin to shut down, as on SIGTERM."""
 
     @property
     def num_tasks(self) -> int:
@@ -208,7 +210,7 @@ def started(
     limits = limits or Limits()
     listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=socket_stall_s)
     server = make_server(create_app(load, limits=limits, **app), limits)
-    running = Started(listener.getsockname()[1], [])
+    running = Started(listener.getsockname()[1], [], lambda: setattr(server, "should_exit", True))
 
     async def serve() -> None:
         running.loops.append(asyncio.get_running_loop())

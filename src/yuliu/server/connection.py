@@ -193,7 +193,7 @@ class BoundedConnection(HttpToolsProtocol):
         if self._in_head and self._answering:
             self.transport.abort()  # a hostile second request behind one that is being answered
             return
-        if self._in_head or not self.cycle.response_started:
+        if self._in_head or self.cycle is None or not self.cycle.response_started:
             self.transport.write(_whole_response(problem))
         self.transport.close()
 

@@ -12,6 +12,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 
 if TYPE_CHECKING:
     import uvicorn
+    from uvicorn._types import ASGISendEvent
     from uvicorn.server import ServerState
 
     from yuliu.server.limits import Limits
@@ -76,6 +77,12 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         """Run the application."""
         self.scope["extensions"][DRAINING] = {"draining": self._draining}
         await super().run_asgi()
+
+    async def send(self, message: ASGISendEvent) -> None:
+        """Send what the application says. Once it has refused a handshake, uvicorn must not miss one."""
+        await super().send(message)
+        if self.initial_response is not None and self.close_sent:
+            self.handshake_complete = True
 
     def _reader_goes_on(self) -> None:
         if self._stall_timer is not None:

@@ -118,9 +118,8 @@ class KeptStream:
     def attach(self, outlet: Outlet) -> None:
         """From now on it is sent there."""
         before, self._outlet = self._outlet, outlet
-        if before is not None and before is not outlet:
+        if before is not None:
             before.lost(self)
-        outlet.wake()
 
     def detach(self, outlet: Outlet) -> None:
         """It is not sent there any more."""

@@ -93,7 +93,7 @@ class StreamSocket:
         for name, each in list(self._contexts.items()):
             if each is stream:
                 del self._contexts[name]
-                reason = "the stream goes on, on another connection"
+                reason = "the stream was resumed, and goes on there"
                 self._answer(said.Failure("moved", reason, "context", name))
                 self._look_if_all_over()
 
@@ -176,8 +176,9 @@ class StreamSocket:
             wait_s = getattr(error, "retry_after_s", None)
             self._answer(said.Failure(error.code, error.message, "context", name, param=param, retry_after_s=wait_s))
         else:
-            self._contexts[name] = stream
             stream.attach(self)
+            self._contexts[name] = stream
+            self.wake()
 
     def _opened(self, start: said.Start) -> KeptStream:
         if self._draining.is_set():
