@@ -1,0 +1,61 @@
+"""Makes loud and soft parts of speech more alike: for cars, streets and small loudspeakers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yuliu.audio.graphs import NO_SAMPLES, FilterGraph
+
+if TYPE_CHECKING:
+    from yuliu.types import Samples
+
+
+@dataclass(frozen=True, slots=True)
+class Compression:
+    """How much; the defaults suit voices at the common loudness."""
+
+    threshold_db: float = -24.0
+    """Level above which it works, dB of full scale, -60 to 0."""
+    ratio: float = 3.0
+    """So many dB above the threshold become one, 1 to 20."""
+    attack_s: float = 0.005
+    """Time in which the gain falls, 0.0001 to 2 s."""
+    release_s: float = 0.12
+    """Time in which it comes back, 0.0001 to 9 s."""
+    makeup_db: float = 0.0
+    """Gain on all of it afterwards, 0 to 36 dB."""
+
+
+class Compressor:
+    """Turns down what is above a threshold, by a ratio.
+
+    Args:
+        sample_rate: Hz.
+        compression: How much.
+    """
+
+    lag_s = 0.0
+    """Nothing is held back."""
+
+    def __init__(self, sample_rate: int, compression: Compression = Compression()) -> None:
+        options = {
+            "threshold": f"{_factor(compression.threshold_db):.9f}",
+            "ratio": f"{compression.ratio:.6f}",
+            "attack": f"{compression.attack_s * 1000:.6f}",
+            "release": f"{compression.release_s * 1000:.6f}",
+            "makeup": f"{_factor(compression.makeup_db):.9f}",
+        }
+        self._graph = FilterGraph(sample_rate, [("acompressor", options)])
+
+    def push(self, samples: Samples) -> Samples:
+        """The samples, compressed, float32, as many as came in; may leave [-1, 1]."""
+        return self._graph.push(samples)
+
+    def flush(self) -> Samples:
+        """Nothing: all is out."""
+        return NO_SAMPLES
+
+
+def _factor(gain_db: float) -> float:
+    return float(10 ** (gain_db / 20))

@@ -1,0 +1,113 @@
+"""One loudness for all sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyloudnorm
+import pytest
+from effects import RATE, babble, most_held_s, same_however_cut, through, tone
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from yuliu.audio.loudness import (
+    HOP_S,
+    MAX_CORRECTION_DB,
+    MAX_SLOPE_DB_S,
+    TARGET_LUFS,
+    Levelling,
+    Meter,
+    weighting,
+)
+
+if TYPE_CHECKING:
+    from yuliu.types import Samples
+
+
+def lufs(samples: Samples) -> float:
+    """By pyloudnorm, which knows nothing of ours."""
+    return float(pyloudnorm.Meter(RATE).integrated_loudness(samples.astype(np.float64)))
+
+
+def sentence(loudness_lufs: float, *, seed: int = 0, duration_s: float = 2.5) -> Samples:
+    """Noise that swells like syllables, of this loudness, and a pause."""
+    samples = babble(round(duration_s * RATE), seed=seed)
+    louder = samples * np.float32(10 ** ((loudness_lufs - lufs(samples)) / 20))
+    return np.concatenate((louder, np.zeros(RATE // 4, np.float32)))
+
+
+def levelled(loudnesses: list[float]) -> list[float]:
+    """The loudness of each sentence after levelling one stream of them."""
+    levelling = Levelling(RATE)
+    return [lufs(levelling.push(sentence(lufs_, seed=seed))) for seed, lufs_ in enumerate(loudnesses)]
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 20_000), st.lists(st.integers(0, 20_000), max_size=12), st.sampled_from([8_000, 22_050, 24_000]))
+def test_any_cut_gives_the_same_samples(num_samples: int, cuts: list[int], sample_rate: int) -> None:
+    samples = babble(num_samples, level=0.4)
+    assert same_however_cut(lambda: Levelling(sample_rate), samples, cuts)
+    assert len(through(Levelling(sample_rate), samples, cuts)) == num_samples
+
+
+@pytest.mark.parametrize("frequency_hz", [100, 500, 997, 4000, 8000])
+def test_the_meter_agrees_with_another(frequency_hz: float) -> None:
+    """Steady tones: LUFS as pyloudnorm has them, to 0.1 dB."""
+    samples = tone(frequency_hz, duration_s=30.0, level=0.1)
+    meter = Meter()
+    for hop in np.split(weighting(RATE).push(samples), range(2400, len(samples), 2400)):
+        meter.hear(float(np.mean(np.square(hop, dtype=np.float64))))
+    assert meter.present_lufs == pytest.approx(lufs(samples), abs=0.1)
+    assert meter.level_lufs == pytest.approx(lufs(samples), abs=1.0)
+
+
+def test_pauses_count_for_nothing() -> None:
+    meter = Meter()
+    for power in [0.01] * 30 + [0.0] * 100:
+        meter.hear(power)
+    assert meter.present_lufs == pytest.approx(-20.7, abs=0.3)
+
+
+@pytest.mark.parametrize("loudness_lufs", [TARGET_LUFS - 5, TARGET_LUFS + 5])
+def test_a_voice_that_is_not_calibrated_comes_to_the_common_loudness(loudness_lufs: float) -> None:
+    """From the second sentence on within 1 dB."""
+    assert levelled([loudness_lufs] * 8)[2:] == pytest.approx([TARGET_LUFS] * 6, abs=1.0)
+
+
+def test_sentences_of_a_calibrated_voice_differ_by_less_than_three_decibels() -> None:
+    """Up to 4 dB apart before, in an order drawn at random."""
+    loudnesses = TARGET_LUFS + np.random.default_rng(1).uniform(-2.0, 2.0, 20)
+    assert np.ptp(loudnesses) > 3.4
+    assert np.ptp(levelled(list(loudnesses))) < 3.0
+
+
+def test_a_stream_that_becomes_softer_and_softer_does_not() -> None:
+    """10 dB over twenty sentences: within 3 dB afterwards."""
+    assert np.ptp(levelled(list(TARGET_LUFS + np.linspace(5.0, -5.0, 20)))) < 3.0
+
+
+def test_the_gain_is_bounded_and_moves_slowly() -> None:
+    """Sound 20 dB too soft gets 6 dB, in no less than a second; silence changes nothing afterwards."""
+    levelling = Levelling(RATE)
+    samples = sentence(TARGET_LUFS - 20, duration_s=20.0)
+    gains = [0.0]
+    for hop in np.split(samples, range(2400, len(samples), 2400)):
+        levelling.push(hop)
+        gains.append(levelling.correction_db)
+    assert gains[-1] == pytest.approx(MAX_CORRECTION_DB)
+    assert np.abs(np.diff(gains)).max() <= MAX_SLOPE_DB_S * HOP_S + 1e-9
+    levelling.push(np.zeros(5 * RATE, np.float32))
+    assert levelling.correction_db == pytest.approx(gains[-1])
+
+
+def test_the_gain_has_no_steps() -> None:
+    """A constant shows it: no sample differs from the one before by more than the slope allows."""
+    levelling = Levelling(RATE)
+    levelling.push(sentence(TARGET_LUFS + 8))
+    gain = levelling.push(np.ones(RATE, np.float32))
+    assert np.abs(np.diff(gain)).max() < 10 ** (MAX_SLOPE_DB_S / 20) / RATE
+
+
+def test_nothing_is_held_back() -> None:
+    assert most_held_s(Levelling(RATE), babble(RATE)) == Levelling.lag_s == 0
