@@ -112,7 +112,7 @@ class Costs:
     def frames_within(self, budget_s: float, size: int = 1) -> int:
         """Frames for each utterance of the largest step that keeps within a budget.
 
-        Never fewer than the overhead: it would be most of the work.
+        Never fewer than twice the overhead, whatever the budget: that would be too much of the work.
 
         Args:
             budget_s: Seconds.
@@ -120,7 +120,7 @@ class Costs:
         """
         overhead = self._facts.overhead_frames
         first_s = budget_s / (1 + (size - 1) * self._further)
-        return max(1, int(overhead), int(first_s / max(self.frame_s, 1e-9) - overhead))
+        return max(1, int(2 * overhead), int(first_s / max(self.frame_s, 1e-9) - overhead))
 
     def under_load(self, took_s: float, num_frames: int, *, budget_s: float, least: int) -> float:
         """What a part in a step would have cost if as many as possible had been in it, seconds.
