@@ -79,3 +79,14 @@ def test_slack_is_what_those_who_listen_can_spare(num_listening: int, slack_s: f
     """Three steps must fit before the third runs dry."""
     agenda = filled([], [NOW + 0.5] * num_listening)
     assert agenda.slack_s(NOW, 1.0, 0.1) == pytest.approx(min(slack_s, 1.0))
+
+
+@given(listening=st.lists(MOMENTS, min_size=2, max_size=9, unique=True))
+def test_what_is_barred_is_left_out(listening: list[float]) -> None:
+    """The next one is served."""
+    agenda = filled([], listening)
+    first = best(agenda)
+    assert first is not None
+    found = agenda.best(NOW, until_sound_s=lambda _: 0.0, listening_s=0.02, bulk=True, barred={first.job_id})
+    assert found is not None
+    assert found.deadline_s == sorted(listening)[1]

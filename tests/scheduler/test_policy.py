@@ -824,3 +824,17 @@ def test_the_snapshot_adds_up_the_time_that_lanes_worked() -> None:
     desk.tell(StreamClosed(1))
     desk.tell(StepFinished("lane-0", (StepPart(10, 16, 0.2, False),), took_s=0.02))
     assert desk.policy.snapshot(desk.now).busy_s == pytest.approx(0.05)
+
+
+def test_what_has_failed_joins_no_step_of_others() -> None:
+    """Neither as the first nor as company."""
+    desk = Desk(num_lanes=2, facts=BATCHING)
+    desk.open(1)
+    desk.open(2, terms=replace(STANDARD, ttfp_target_s=0.001))
+    desk.text(1, 1)
+    desk.text(2, 2)
+    desk.planned(1, lane="lane-0")
+    desk.tell(Tuned(Tuning(num_lanes=0)))
+    desk.planned(2, lane="lane-1")
+    desk.tell(WorkFailed("lane-0", (1,)), LaneLost("lane-0"))
+    assert desk.tell(Tuned(Tuning())) == [Step("lane-1", (StepOrder(2, 16),))]
