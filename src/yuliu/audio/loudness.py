@@ -21,11 +21,11 @@ TARGET_LUFS = -21.0
 """Loudness that voices are brought to: peaks of speech then stay below full scale."""
 MAX_CORRECTION_DB = 6.0
 """More than this is never added or taken away."""
-MAX_SLOPE_DB_S = 6.0
+MAX_SLOPE_DB_S = 8.0
 """How fast the gain moves at most, dB a second."""
-LONG_S, SHORT_S = 20.0, 0.7
+LONG_S, SHORT_S = 20.0, 0.5
 """How much speech the level of the stream is taken of, and that of the present."""
-TOLERANCE_DB = 0.75
+TOLERANCE_DB = 0.5
 """The present may differ from the stream by so much; only what is more is corrected at once."""
 TRUST_S = 2.0
 """How much speech the target counts as at the beginning of a stream."""

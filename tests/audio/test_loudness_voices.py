@@ -1,0 +1,69 @@
+"""The levels of the real voices, before and after levelling."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyloudnorm
+import pytest
+from effects import RATE
+
+import yuliu
+from yuliu.audio.loudness import TARGET_LUFS, Levelling
+from yuliu.bench.texts import articles
+
+if TYPE_CHECKING:
+    from yuliu.types import Samples
+
+pytestmark = pytest.mark.voices
+NUM_SENTENCES = 12
+
+
+@cache
+def spoken() -> dict[str, list[Samples]]:
+    """Sentences of articles, by voice; made once."""
+    found: dict[str, list[Samples]] = {}
+    with yuliu.open("baker", "heart") as speaker:
+        for voice, article in (("baker", "zh_article"), ("heart", "en_article")):
+            parts = re.split(r"(?<=[。！？])|(?<=[.!?])\s+|\n", articles()[article])
+            texts = [part for part in parts if 16 < len(part) < 160][:NUM_SENTENCES]
+            found[voice] = [speaker.speak(text, voice=voice).samples for text in texts]
+    return found
+
+
+def lufs(samples: Samples) -> float:
+    return float(pyloudnorm.Meter(RATE).integrated_loudness(samples.astype(np.float64)))
+
+
+def levelled(sentences: list[Samples], offsets_db: list[float]) -> list[float]:
+    """The loudness of each sentence after levelling a stream of them, each with a gain before."""
+    levelling, loudnesses = Levelling(RATE), []
+    for samples, offset_db in zip(sentences, offsets_db, strict=True):
+        loudnesses.append(lufs(levelling.push(samples * np.float32(10 ** (offset_db / 20)))))
+        levelling.push(np.zeros(RATE // 4, np.float32))
+    return loudnesses
+
+
+@pytest.mark.parametrize("voice", ["baker", "heart"])
+def test_the_gain_in_the_manifest_brings_a_voice_near_the_common_loudness(voice: str) -> None:
+    assert lufs(np.concatenate(spoken()[voice])) == pytest.approx(TARGET_LUFS, abs=1.5)
+
+
+def test_sentences_of_both_voices_differ_by_less_than_three_decibels() -> None:
+    """One language after the other, as they are, and with a level that falls by 6 dB."""
+    both = [samples for pair in zip(*spoken().values(), strict=True) for samples in pair]
+    assert np.ptp(levelled(both, [0.0] * len(both))) < 2.5
+    drift = list(np.linspace(0.0, -6.0, len(both)))
+    assert np.ptp([lufs(samples) + db for samples, db in zip(both, drift, strict=True)]) > 5.0
+    assert np.ptp(levelled(both, drift)) < 3.0
+
+
+@pytest.mark.parametrize("voice", ["baker", "heart"])
+def test_a_step_of_the_level_is_taken_back_within_a_sentence(voice: str) -> None:
+    """5 dB softer in the middle of a stream: from the second sentence on none is 3 dB away from those before."""
+    half = NUM_SENTENCES // 2
+    loudnesses = levelled(spoken()[voice], [0.0] * half + [-5.0] * (NUM_SENTENCES - half))
+    assert np.ptp(loudnesses[:half] + loudnesses[half + 1 :]) < 3.0
