@@ -61,7 +61,7 @@ def test_each_request_is_one_line_without_its_text(caplog: pytest.LogCaptureFixt
         running.speech(input=SECRET, model=SECRET, response_format=SECRET)
     lines = [line for line in lines_of(caplog) if "speech id=" in line]
     assert len(lines) == 3
-    assert "id=turn-7 voice=tone format=wav characters=30 " in lines[0]
+    assert "id=turn-7 voice=tone format=mp3 characters=30 " in lines[0]
     assert "audio_s=0.320 ttfp_ms=" in lines[0]
     assert lines[0].endswith("status=200 ending=finished")
     assert lines[1].endswith("status=400 ending=unknown_voice")

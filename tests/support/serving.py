@@ -79,8 +79,8 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
     def speech(self, **fields: Any) -> httpx.Response:
-        """The whole answer to a speech request."""
-        body = json.dumps(fields)  # httpx's own would refuse lone surrogates before we can
+        """The whole answer to a speech request, as WAV where it does not say."""
+        body = json.dumps({"response_format": "wav", **fields})  # httpx's own would refuse lone surrogates
         return self.client.post("/v1/audio/speech", content=body, headers={"Content-Type": "application/json"})
 
     def connect(self, *, receive_bytes: int | None = None) -> socket.socket:
@@ -107,8 +107,8 @@ class Running:
 
 
 def speech_bytes(**fields: Any) -> bytes:
-    """A speech request as it goes over the wire."""
-    body = json.dumps(fields).encode()
+    """A speech request as it goes over the wire, for WAV where it does not say."""
+    body = json.dumps({"response_format": "wav", **fields}).encode()
     head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 

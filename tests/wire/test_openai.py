@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import Any
 
@@ -9,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from yuliu.audio.formats import FORMATS, Encoding
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.wire.openai import (
     ALIASES,
+    CODECS,
     MODELS,
     SpeechLimits,
     SpeechRequest,
@@ -20,7 +23,7 @@ from yuliu.wire.openai import (
     model_body,
     models_body,
     parse_speech,
-    sound_head,
+    speech_encoding,
     voices_body,
 )
 
@@ -54,9 +57,61 @@ def test_all_fields_are_read() -> None:
         "instructions": "softly",
         "response_format": "pcm",
         "speed": 2,
-        "stream_format": "audio",
+        "stream_format": "sse",
     }
-    assert parse(body) == SpeechRequest("hi", "tts-1", "alloy", "pcm", 2.0)
+    assert parse(body) == SpeechRequest("hi", "tts-1", "alloy", "pcm", 2.0, "sse")
+
+
+def test_the_format_is_openais_default() -> None:
+    """Who does not say gets MP3, as a client that saves the answer as .mp3 expects."""
+    assert parse({"input": "hi"}).response_format == "mp3"
+    assert parse({"input": "hi", "response_format": ""}).response_format == "mp3"
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_can_be_asked_for(name: str) -> None:
+    """OpenAI's six, and those for browsers and telephones."""
+    request = parse({"input": "hi", "response_format": name})
+    encoding = speech_encoding(request, 24_000)
+    assert encoding.name == name
+    assert CODECS[encoding.name]
+
+
+def test_rate_channels_and_bit_rate_can_be_asked_for() -> None:
+    """Our own fields choose what the format is like."""
+    request = parse({"input": "hi", "response_format": "aac", "sample_rate": 44_100, "channels": 2, "kbps": 128})
+    assert speech_encoding(request, 24_000) == Encoding("aac", 44_100, 2, 128)
+
+
+@pytest.mark.parametrize("source_rate", [16_000, 22_050, 24_000, 48_000])
+def test_bare_samples_are_at_openais_rate(source_rate: int) -> None:
+    """No head says how fast to play them, and OpenAI's clients take 24 kHz for granted; others' heads tell the rate."""
+    assert speech_encoding(SpeechRequest("hi", response_format="pcm"), source_rate).sample_rate == 24_000
+    assert speech_encoding(SpeechRequest("hi", response_format="wav"), source_rate).sample_rate == source_rate
+    asked = SpeechRequest("hi", response_format="pcm", sample_rate=8_000)
+    assert speech_encoding(asked, source_rate).sample_rate == 8_000
+
+
+@pytest.mark.parametrize(
+    ("fields", "param"),
+    [
+        ({"response_format": "wav", "sample_rate": 7_999}, "sample_rate"),
+        ({"response_format": "wav", "sample_rate": 48_001}, "sample_rate"),
+        ({"response_format": "opus", "sample_rate": 44_100}, "sample_rate"),
+        ({"response_format": "mulaw", "channels": 2}, "channels"),
+        ({"response_format": "wav", "channels": 0}, "channels"),
+        ({"response_format": "wav", "channels": 3}, "channels"),
+        ({"response_format": "flac", "kbps": 64}, "kbps"),
+        ({"response_format": "mp3", "kbps": 9_999}, "kbps"),
+        ({"kbps": 10**400}, "kbps"),
+    ],
+)
+def test_what_a_format_cannot_be_like_names_the_field(fields: dict[str, Any], param: str) -> None:
+    """The error speaks of the field of the request, not of something inside."""
+    request = parse({"input": "hi", **fields})
+    with pytest.raises(InvalidRequest) as caught:
+        speech_encoding(request, 24_000)
+    assert caught.value.param == param
 
 
 def test_a_voice_may_be_an_object() -> None:
@@ -106,10 +161,16 @@ def test_text_outside_the_basic_plane_counts_by_code_points() -> None:
         ({"input": "a", "voice": {"id": 1}}, "voice"),
         ({"input": "a", "voice": ["alloy"]}, "voice"),
         ({"input": "a", "instructions": 1}, "instructions"),
-        ({"input": "a", "response_format": "mp3"}, "response_format"),
+        ({"input": "a", "response_format": "ogg"}, "response_format"),
+        ({"input": "a", "response_format": "MP3"}, "response_format"),
         ({"input": "a", "response_format": 1}, "response_format"),
-        ({"input": "a", "stream_format": "sse"}, "stream_format"),
+        ({"input": "a", "stream_format": "events"}, "stream_format"),
         ({"input": "a", "stream_format": {}}, "stream_format"),
+        ({"input": "a", "sample_rate": "24000"}, "sample_rate"),
+        ({"input": "a", "sample_rate": 24000.5}, "sample_rate"),
+        ({"input": "a", "sample_rate": True}, "sample_rate"),
+        ({"input": "a", "channels": [1]}, "channels"),
+        ({"input": "a", "kbps": 0.5}, "kbps"),
         ({"input": "a", "speed": "1"}, "speed"),
         ({"input": "a", "speed": True}, "speed"),
         ({"input": "a", "speed": 0.2}, "speed"),
@@ -200,7 +261,10 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
     max_leaves=5,
 )
-FIELDS = ("input", "model", "voice", "response_format", "speed", "stream_format", "instructions", "other")
+FIELDS = (
+    *("input", "model", "voice", "response_format", "speed", "stream_format", "instructions", "other"),
+    *("sample_rate", "channels", "kbps"),
+)
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), VALUES))
@@ -214,6 +278,8 @@ def test_any_fields_give_a_request_or_a_fault(fields: dict[str, Any]) -> None:
         assert 0 < len(request.input) <= LIMITS.max_characters
         assert 0.25 <= request.speed <= 4
         request.input.encode()
+        with contextlib.suppress(InvalidRequest):
+            speech_encoding(request, 24_000)
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=100), st.booleans())
@@ -294,10 +360,3 @@ def test_voices_are_listed_in_both_shapes() -> None:
         "default": True,
     }
     assert json.loads(voices_body(ENTRIES, names_only=True)) == {"voices": ["baker", "heart"]}
-
-
-def test_only_wav_has_a_head() -> None:
-    """WAV begins with a header of unknown length, PCM with its first sample."""
-    assert sound_head("pcm", 24_000) == b""
-    assert sound_head("wav", 24_000)[:4] == b"RIFF"
-    assert len(sound_head("wav", 24_000)) == 44

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from yuliu.errors import YuliuError
     from yuliu.session import Stream
-    from yuliu.types import Chunk, Ending
+    from yuliu.types import Ending
     from yuliu.wire.openai import SpeechRequest
     from yuliu.wire.problems import Problem
 
@@ -64,12 +64,12 @@ class Account:
         """The stream is carried."""
         self.mode = "throughput" if stream.degraded else "normal"
 
-    def sending(self, chunk: Chunk) -> None:
-        """A chunk is about to be sent."""
+    def sending(self, audio_s: float, *, is_sound: bool) -> None:
+        """So much more sound is about to be sent; whether it is more than a lead-in."""
         self._status = 200
-        if self._ttfp_s is None and not chunk.lead_in:
+        if self._ttfp_s is None and is_sound:
             self._ttfp_s = time.perf_counter() - self._since_s
-        self._audio_s += len(chunk.samples) / chunk.sample_rate
+        self._audio_s += audio_s
 
     def ended(self, stream: Stream, failure: YuliuError | None) -> None:
         """The stream is over."""

@@ -22,6 +22,7 @@ from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
 from yuliu.server.metering import metering_routes
 from yuliu.server.phrases import phrase_routes
+from yuliu.server.sound import SoundThreads, warm_up
 from yuliu.server.speech import Speech
 from yuliu.server.stream import StreamDoor
 from yuliu.wire.manner import presets_body
@@ -65,11 +66,17 @@ def create_app(  # noqa: PLR0913 - what a server is made of
     """
     limits, metrics = limits or Limits(), metrics or Metrics()
     presets = _PRESETS if presets is None else presets
-    loading = Loading(load)
+    threads = SoundThreads()
+
+    def load_all() -> Speaker:
+        warm_up()
+        return load()
+
+    loading = Loading(load_all)
     door = StreamDoor(loading, presets, limits, origins=origins)
     answers = _Answers(loading, presets)
     routes = [
-        Route("/v1/audio/speech", Speech(loading, limits, presets, metrics), methods=["POST"]),
+        Route("/v1/audio/speech", Speech(loading, limits, presets, metrics=metrics, threads=threads), methods=["POST"]),
         Route("/v1/audio/voices", answers.voices),
         Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),
@@ -90,6 +97,7 @@ def create_app(  # noqa: PLR0913 - what a server is made of
         finally:
             await door.streams.close()
             await loading.close()
+            threads.close()
 
     app = Starlette(
         routes=routes,

@@ -1,7 +1,8 @@
 """``POST /v1/audio/speech``: one request, one stream, one chunked body.
 
 Nothing is sent before the first sound is there, so that whatever goes wrong until then is a clean error. What goes
-wrong later cuts the body off without its last chunk, so that no client takes a part for the whole.
+wrong later cuts the body off without its last chunk, so that no client takes a part for the whole; where the body is
+events, the last of them says what it was.
 """
 
 from __future__ import annotations
@@ -13,16 +14,16 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect
 
-from yuliu.audio.pcm import to_s16le
 from yuliu.errors import Closed, NothingToSpeak, YuliuError
 from yuliu.server.account import Account
 from yuliu.server.answers import header, headers_of, problem_answer, request_id
 from yuliu.server.connection import CUT_OFF
 from yuliu.server.options import stream_options
 from yuliu.server.rooms import NoRoom, Rooms
+from yuliu.server.speech_body import SpeechBody
 from yuliu.session import Caller
 from yuliu.types import Finished
-from yuliu.wire.openai import MEDIA_TYPES, choose_voice, parse_speech, sound_head
+from yuliu.wire.openai import choose_voice, parse_speech, speech_encoding
 from yuliu.wire.problems import Problem, body_too_large, problem_of
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ if TYPE_CHECKING:
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
     from yuliu.server.rooms import BodyRoom
+    from yuliu.server.sound import SoundThreads
     from yuliu.session import Stream
-    from yuliu.types import Chunk
-    from yuliu.wire.openai import ResponseFormat, SpeechRequest
+    from yuliu.wire.openai import SpeechRequest
 
 DOOR = "speech"
 """Which way in this is, for the metrics."""
@@ -55,13 +56,23 @@ class Speech:
         limits: What is taken at once.
         presets: Those that requests may name.
         metrics: Are told of requests that are refused here; streams tell of themselves.
+        threads: Where sound is encoded.
     """
 
-    def __init__(self, loading: Loading, limits: Limits, presets: Mapping[str, Preset], metrics: Metrics) -> None:
+    def __init__(
+        self,
+        loading: Loading,
+        limits: Limits,
+        presets: Mapping[str, Preset],
+        *,
+        metrics: Metrics,
+        threads: SoundThreads,
+    ) -> None:
         self._loading = loading
         self._limits = limits
         self._presets = presets
         self._metrics = metrics
+        self._threads = threads
         self._rooms = Rooms(limits.max_streams, limits.max_body_bytes_held)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,6 +83,7 @@ class Speech:
             problem = await self._answer(scope, receive, body)
             if problem is not None and body.started:
                 account.broken_off()
+                await body.fail(problem)
             elif problem is not None:
                 account.refused(problem)
                 await problem_answer(scope, problem)(scope, receive, send)
@@ -90,13 +102,15 @@ class Speech:
                 if isinstance(request, Problem):
                     return request
                 voice = choose_voice(request, speaker.voices, speaker.default)
+                encoding = speech_encoding(request, speaker.sample_rate)
                 options = stream_options(request, self._presets, self._limits)
                 account.accepted(request, voice, options.terms.stream_class)
-                with self._rooms.stream():
+                with self._rooms.stream(), self._threads.sound(encoding, speaker.sample_rate) as sound:
+                    body.made_of(request, sound)
                     words = await asyncio.to_thread(speaker.words, options)
                     caller = Caller(DOOR, account.request_id, _text_of(scope, b"traceparent"))
                     stream = speaker.stream(voice=voice, options=options, words=words, caller=caller)
-                    return await _speak(stream, request, receive, body)
+                    return await _speak(stream, request.input, receive, body)
         except ClientDisconnect:
             account.client_gone()
             return None
@@ -117,59 +131,11 @@ class Speech:
         return parse() if len(body) <= THREAD_BYTES else await asyncio.to_thread(parse)
 
 
-class SpeechBody:
-    """The chunked body on its way: its head goes out with the first sound."""
-
-    def __init__(self, send: Send, account: Account) -> None:
-        self.account = account
-        self.response_format: ResponseFormat = "wav"
-        """Not to be changed any more once it is started."""
-        self.started = self.has_sound = self.ended = False
-        """Whether anything was sent, whether more than a lead-in was, and whether the last chunk was."""
-        self._send = send
-        self._lead_in_ms = 0
-
-    async def write(self, chunk: Chunk, stream: Stream) -> None:
-        """Send a chunk of a stream; waits while the client's connection takes no more."""
-        sound = to_s16le(chunk.samples)
-        stream.num_bytes += len(sound)
-        self.account.sending(chunk)
-        self.has_sound |= not chunk.lead_in
-        if not self.started:
-            self.started = True
-            if chunk.lead_in:
-                self._lead_in_ms = round(1000 * len(chunk.samples) / chunk.sample_rate)
-            await self._send({"type": "http.response.start", "status": 200, "headers": self._headers(stream)})
-            sound = sound_head(self.response_format, chunk.sample_rate) + sound
-        await self._send({"type": "http.response.body", "body": sound, "more_body": True})
-
-    async def end(self) -> None:
-        """Send the last, empty chunk, which says that the sound is whole."""
-        self.ended = True
-        await self._send({"type": "http.response.body", "body": b"", "more_body": False})
-
-    def _headers(self, stream: Stream) -> list[tuple[bytes, bytes]]:
-        request_id = self.account.request_id.encode("ascii")
-        return [
-            (b"content-type", MEDIA_TYPES[self.response_format].encode("ascii")),
-            (b"cache-control", b"no-store"),
-            (b"x-sample-rate", str(stream.sample_rate).encode("ascii")),
-            (b"x-channels", b"1"),
-            (b"x-encoding", b"pcm_s16le"),
-            (b"x-request-id", request_id),
-            (b"x-yuliu-stream", request_id),
-            (b"x-yuliu-mode", self.account.mode.encode("ascii")),
-            (b"x-yuliu-lead-in-ms", str(self._lead_in_ms).encode("ascii")),
-            (b"x-accel-buffering", b"no"),
-        ]
-
-
-async def _speak(stream: Stream, request: SpeechRequest, receive: Receive, body: SpeechBody) -> Problem | None:
+async def _speak(stream: Stream, text: str, receive: Receive, body: SpeechBody) -> Problem | None:
     """Speak the text to its end, to a failure, or until the client is gone."""
-    body.response_format = request.response_format
     async with _cancelled_when_gone(receive, stream), stream, asyncio.TaskGroup() as tasks:
         body.account.admitted(stream)
-        pushing = tasks.create_task(_push(stream, request.input))
+        pushing = tasks.create_task(_push(stream, text))
         failure = await _write_all(stream, body)
         pushing.cancel()
     body.account.ended(stream, failure)
@@ -178,7 +144,7 @@ async def _speak(stream: Stream, request: SpeechRequest, receive: Receive, body:
     if isinstance(stream.ending, Finished):
         if not body.has_sound:
             raise NothingToSpeak("the input holds nothing that the voice can say", param="input")
-        await body.end()
+        await body.end(stream)
     return None
 
 
@@ -221,6 +187,8 @@ async def _write_all(stream: Stream, body: SpeechBody) -> YuliuError | None:
         async for chunk in stream:
             if len(chunk.samples):
                 await body.write(chunk, stream)
+        if isinstance(stream.ending, Finished) and body.has_sound:
+            await body.finish(stream)
     except YuliuError as failure:
         return failure
     return None

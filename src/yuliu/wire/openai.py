@@ -6,8 +6,9 @@ silent, ours is stricter or laxer for a reason:
 - ``model`` and ``voice`` may be left out, null or empty: the default voice speaks;
 - our own fields (:mod:`yuliu.wire.manner`, lexicons) are strict: a wrong value is an error, never a guess;
 - fields we do not know are ignored (clients of other servers send many), ``instructions`` is checked and unused;
-- a key that stands twice, NaN, and half a surrogate pair are rejected, since two readers would read them differently;
-- ``response_format`` is ``wav`` where not given. OpenAI's default is mp3, which is not served yet.
+- a key that stands twice, NaN, and half a surrogate pair are rejected, since two readers would read them differently.
+
+Events, for ``stream_format: "sse"``, are in :mod:`yuliu.wire.speech_events`.
 """
 
 from __future__ import annotations
@@ -17,22 +18,37 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NoReturn, cast, get_args
 
-from yuliu.audio.wav import wav_header
+from yuliu.audio.formats import FORMATS, FormatName, choose_encoding
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
-from yuliu.types import AudioFormat
 from yuliu.wire.lexicons import parse_entries, parse_names
 from yuliu.wire.manner import Manner, parse_manner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from yuliu.audio.formats import Encoding
     from yuliu.text.lexicon import Entry
     from yuliu.types import Lang
 
-ResponseFormat = Literal["wav", "pcm"]
-FORMATS: tuple[ResponseFormat, ...] = get_args(ResponseFormat)
-"""What is served, of OpenAI's mp3, opus, aac, flac, wav and pcm."""
-MEDIA_TYPES: Mapping[ResponseFormat, str] = {"wav": "audio/wav", "pcm": "audio/pcm"}
+StreamFormat = Literal["audio", "sse"]
+STREAM_FORMATS: tuple[StreamFormat, ...] = get_args(StreamFormat)
+DEFAULT_FORMAT: FormatName = "mp3"
+"""OpenAI's, as is the rate of bare samples:"""
+PCM_RATE = 24_000
+"""Hz of ``pcm`` where no rate is asked for, whatever the voice's: OpenAI's clients take it for granted."""
+CODECS: Mapping[FormatName, str] = {
+    "mp3": "mp3",
+    "opus": "opus",
+    "aac": "aac",
+    "flac": "flac",
+    "wav": "pcm_s16le",
+    "pcm": "pcm_s16le",
+    "webm": "opus",
+    "mp4": "opus",
+    "mulaw": "pcm_mulaw",
+    "alaw": "pcm_alaw",
+}
+"""What is in the formats, by FFmpeg's names; told as ``X-Encoding``."""
 MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15", "yuliu")
 """Model names that stand for whatever is loaded."""
 ALIASES = frozenset(
@@ -62,9 +78,17 @@ class SpeechRequest:
     """Not empty; whether it holds anything that can be said is for the voice to find out."""
     model: str | None = None
     voice: str | None = None
-    response_format: ResponseFormat = "wav"
+    response_format: FormatName = DEFAULT_FORMAT
     speed: float = 1.0
     """From 0.25 to 4."""
+    stream_format: StreamFormat = "audio"
+    """``sse`` for events, else the bare sound."""
+    sample_rate: int | None = None
+    """Hz; None takes the voice's, or the next that the format can carry. Ours."""
+    channels: int = 1
+    """1, or 2 for the same sound on both sides. Ours."""
+    kbps: int | None = None
+    """Thousands of bits a second, for formats that give up something for size. Ours."""
     lexicon: tuple[str, ...] = ()
     """Names of lexicons, the strongest last. Ours."""
     lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
@@ -105,13 +129,16 @@ def parse_speech(
         raise InvalidRequest(f"the request body must be at most {limits.max_body_bytes} bytes")
     fields = _object(body)
     _optional_text(fields, "instructions")
-    _stream_format(fields)
     return SpeechRequest(
         input=_input(fields, limits.max_characters),
         model=_optional_text(fields, "model"),
         voice=_voice(fields),
         response_format=_response_format(fields),
         speed=_speed(fields),
+        stream_format=_stream_format(fields),
+        sample_rate=_whole(fields, "sample_rate"),
+        channels=1 if (channels := _whole(fields, "channels")) is None else channels,
+        kbps=_whole(fields, "kbps"),
         lexicon=parse_names(fields.get("lexicon")),
         lexicon_entries=parse_entries(fields.get("lexicon_entries")),
         manner=parse_manner(fields, headers or {}),
@@ -137,9 +164,30 @@ def choose_voice(request: SpeechRequest, voices: Sequence[str], default: str) ->
     return request.model if request.model is not None and request.model in voices else default
 
 
-def sound_head(response_format: ResponseFormat, sample_rate: int) -> bytes:
-    """What stands before the first sample: an open-ended WAV header, or nothing."""
-    return wav_header(AudioFormat(sample_rate)) if response_format == "wav" else b""
+def speech_encoding(request: SpeechRequest, source_rate: int) -> Encoding:
+    """What the sound of a request is sent as.
+
+    Args:
+        request: What was asked for.
+        source_rate: The voice's, Hz.
+
+    Raises:
+        InvalidRequest: The format cannot be had at such a rate, channels or bit rate; ``param`` names the field.
+    """
+    sample_rate = request.sample_rate
+    if sample_rate is None and request.response_format == "pcm":
+        sample_rate = PCM_RATE
+    try:
+        return choose_encoding(
+            request.response_format,
+            source_rate,
+            sample_rate=sample_rate,
+            num_channels=request.channels,
+            kbps=request.kbps,
+        )
+    except InvalidRequest as error:
+        names = {"name": "response_format", "num_channels": "channels"}
+        raise InvalidRequest(error.message, param=names.get(error.param or "", error.param)) from None
 
 
 def models_body(voices: Sequence[VoiceEntry]) -> bytes:
@@ -246,10 +294,10 @@ def _voice(fields: Mapping[str, object]) -> str | None:
     return None if value is None else _text(value, "voice") or None
 
 
-def _response_format(fields: Mapping[str, object]) -> ResponseFormat:
-    name = _optional_text(fields, "response_format") or FORMATS[0]
+def _response_format(fields: Mapping[str, object]) -> FormatName:
+    name = _optional_text(fields, "response_format") or DEFAULT_FORMAT
     if name not in FORMATS:
-        message = f"'response_format' must be one of {', '.join(FORMATS)}; others are not served"
+        message = f"'response_format' must be one of {', '.join(FORMATS)}"
         raise InvalidRequest(message, param="response_format")
     return name
 
@@ -263,8 +311,16 @@ def _speed(fields: Mapping[str, object]) -> float:
     return float(value)
 
 
-def _stream_format(fields: Mapping[str, object]) -> None:
-    name = _optional_text(fields, "stream_format") or "audio"
-    if name != "audio":
-        message = "'stream_format' must be 'audio', which streams too; events ('sse') are not served"
+def _stream_format(fields: Mapping[str, object]) -> StreamFormat:
+    name = _optional_text(fields, "stream_format") or STREAM_FORMATS[0]
+    if name not in STREAM_FORMATS:
+        message = f"'stream_format' must be one of {', '.join(STREAM_FORMATS)}; both stream"
         raise InvalidRequest(message, param="stream_format")
+    return name
+
+
+def _whole(fields: Mapping[str, object], param: str) -> int | None:
+    value = fields.get(param)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise InvalidRequest(f"{param!r} must be a whole number", param=param)
+    return value

@@ -1,0 +1,68 @@
+"""Speech as server-sent events: the body of an answer to ``stream_format: "sse"``.
+
+Source: OpenAI's API reference, ``speech.audio.delta`` and ``speech.audio.done``. It says neither what an error amid the
+sound looks like nor how long an event may be; here
+
+- ``{"type": "error", "error": {...}}`` is the last event of a sound that is not whole, in the envelope of all other
+  errors (OpenAI's clients raise on the key ``error``); the body then has no proper end, for those who pass over it;
+- an event is shorter than the 64 KiB that some readers of lines take.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from base64 import b64encode
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from yuliu.wire.problems import Problem
+
+MEDIA_TYPE = "text/event-stream"
+MAX_SOUND_BYTES = 24_000
+"""Sound in one event: 32,000 characters in base64. A multiple of three, so that only the last event of a larger piece
+is padded."""
+TOKENS_PER_S = 20
+"""A token of sound is 50 ms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a request took. There are no tokens here, so these are counts that bills can be checked by."""
+
+    input_tokens: int
+    """Characters (code points) of the text."""
+    output_tokens: int
+    """Begun twentieths of a second of sound."""
+
+
+def usage_of(num_characters: int, audio_s: float) -> Usage:
+    """The usage of a text and its sound."""
+    return Usage(num_characters, math.ceil(round(audio_s * TOKENS_PER_S, 6)))
+
+
+def sound_events(sound: bytes) -> bytes:
+    """Events that carry encoded sound, in order; none if there is none."""
+    starts = range(0, len(sound), MAX_SOUND_BYTES)
+    return b"".join(_delta(sound[start : start + MAX_SOUND_BYTES]) for start in starts)
+
+
+def done_event(usage: Usage) -> bytes:
+    """The last event of a sound that is whole."""
+    total = usage.input_tokens + usage.output_tokens
+    counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "total_tokens": total}
+    return _event({"type": "speech.audio.done", "usage": counts})
+
+
+def error_event(problem: Problem) -> bytes:
+    """The last event of a sound that is not whole."""
+    return _event({"type": "error", **json.loads(problem.body())})
+
+
+def _delta(sound: bytes) -> bytes:
+    return b'data: {"type":"speech.audio.delta","audio":"' + b64encode(sound) + b'"}\n\n'
+
+
+def _event(value: object) -> bytes:
+    return b"data: " + json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n\n"
