@@ -11,6 +11,8 @@ from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
 
 from yuliu.audio.pcm import to_s16le
+from yuliu.segmenter import Chunking
+from yuliu.session import StreamOptions
 from yuliu.wire.native.writing import SoundFrame as SoundFrame
 from yuliu.wire.native.writing import parse_sound_frame
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
     from serving import Running
     from websockets.sync.client import ClientConnection
+
+    from yuliu.segmenter.chunking import Strategy
 
 PATIENCE_S = 20.0
 """How long anything may take that must happen; only met by a test that fails."""
@@ -30,9 +34,10 @@ LONG = "one two three four five six seven eight nine ten. " * 100
 Told = dict[str, Any]
 
 
-def pcm_of(running: Running, text: str) -> bytes:
+def pcm_of(running: Running, text: str, strategy: Strategy = "adaptive") -> bytes:
     """What the library makes of a text."""
-    return to_s16le(running.speaker.speak(text).samples)
+    options = StreamOptions(chunking=Chunking(strategy))
+    return to_s16le(running.speaker.speak(text, options=options).samples)
 
 
 class Talk:

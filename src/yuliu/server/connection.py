@@ -41,6 +41,10 @@ CUT_OFF = "yuliu.cut_off"
 """An extension of ASGI: the function ``cut_off`` of it ends the connection after what was sent, amid the body."""
 
 
+SLOW_BODY = "yuliu.slow_body"
+"""Another: ``allow`` of it lets the body of the request come as slowly, and be as long, as the application wants."""
+
+
 class BoundedConnection(HttpToolsProtocol):
     """One connection.
 
@@ -98,7 +102,10 @@ class BoundedConnection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A request begins: its head is counted, its time runs."""
         super().on_message_begin()
-        self.scope["extensions"] = {CUT_OFF: {"cut_off": self.transport.close}}
+        self.scope["extensions"] = {
+            CUT_OFF: {"cut_off": self.transport.close},
+            SLOW_BODY: {"allow": self._request_arrived},
+        }
         self._in_head = True
         self._num_bytes = self._num_head_bytes = 0
         self._await_request()

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import uuid
 from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
 
-from starlette.routing import WebSocketRoute
+from starlette.routing import Route, WebSocketRoute
 
 from yuliu.errors import YuliuError
 from yuliu.presets import resolve
 from yuliu.scheduler.events import Terms
-from yuliu.server.answers import header, problem_answer, request_id
+from yuliu.server.answers import header, headers_of, problem_answer, request_id
 from yuliu.server.rooms import Rooms
+from yuliu.server.stream_body import BodyTalk, cut_off
 from yuliu.server.stream_connection import DRAINING
 from yuliu.server.stream_kept import KeptStream
 from yuliu.server.stream_origin import is_welcome
@@ -20,6 +23,7 @@ from yuliu.server.stream_registry import Streams
 from yuliu.server.stream_socket import StreamSocket
 from yuliu.session import Caller, StreamLimits, StreamOptions, options_of
 from yuliu.types import SpeakOptions
+from yuliu.wire.native.body import Body, start_of_query
 from yuliu.wire.openai import SpeechRequest, choose_voice
 from yuliu.wire.problems import Problem, path_unknown, problem_of
 
@@ -64,7 +68,28 @@ class StreamDoor:
     @property
     def routes(self) -> list[BaseRoute]:
         """The path."""
-        return [WebSocketRoute(PATH, self)]
+        return [WebSocketRoute(PATH, self), Route(PATH, _BodyDoor(self), methods=["POST"])]
+
+    async def answer_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request whose body is spoken while it comes."""
+        problem: Problem | None = ORIGIN_UNKNOWN
+        answering = False
+        if is_welcome(scope, self._origins):
+            try:
+                headers = headers_of(scope)
+                query = start_of_query(dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)))
+                open_stream = functools.partial(
+                    self._open, trace_parent=headers.get("traceparent", ""), stream_id=request_id(scope)
+                )
+                talk = BodyTalk(open_stream, Body(headers.get("content-type"), query))
+                problem = await talk.run(scope, receive, send)
+                answering = talk.answering
+            except YuliuError as error:
+                problem = problem_of(error)
+        if problem is not None and answering:
+            await cut_off(scope, receive)
+        elif problem is not None:
+            await problem_answer(scope, problem)(scope, receive, send)
 
     def elsewhere(self, otherwise: ASGIApp) -> ASGIApp:
         """Answers WebSockets on all other paths; whatever else has no path goes on."""
@@ -89,7 +114,7 @@ class StreamDoor:
         trace_parent = (header(scope, b"traceparent") or b"").decode("latin-1")
         draining: asyncio.Event = scope["extensions"].get(DRAINING, {}).get("draining") or asyncio.Event()
         socket = StreamSocket(
-            lambda start: self._open(start, trace_parent), self.streams, self._limits.native, draining
+            functools.partial(self._open, trace_parent=trace_parent), self.streams, self._limits.native, draining
         )
         await socket.run(receive, send)
 
@@ -103,17 +128,28 @@ class StreamDoor:
             return problem_of(error)
         return None
 
-    def _open(self, start: Start, trace_parent: str) -> KeptStream:
+    def _open(self, start: Start, *, trace_parent: str, stream_id: str | None = None) -> KeptStream:
         speaker = self._loading.speaker
         return KeptStream(
             start,
             speaker=speaker,
             voice=choose_voice(SpeechRequest("", voice=start.voice), speaker.voices, speaker.default),
             options=native_options(start, self._presets, self._limits),
-            caller=Caller(DOOR, uuid.uuid4().hex, trace_parent),
+            caller=Caller(DOOR, stream_id or uuid.uuid4().hex, trace_parent),
             limits=self._limits.native,
             rooms=self._rooms,
         )
+
+
+class _BodyDoor:
+    """The native protocol over plain HTTP."""
+
+    def __init__(self, door: StreamDoor) -> None:
+        self._door = door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        await self._door.answer_body(scope, receive, send)
 
 
 def native_options(start: Start, presets: Mapping[str, Preset], limits: Limits) -> StreamOptions:

@@ -6,6 +6,7 @@ uvicorn closes all WebSockets at once on SIGTERM, and lets one that does not rea
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from uvicorn.server import ServerState
 
     from yuliu.server.limits import Limits
+
+_log = logging.getLogger("uvicorn.error.websocket")
+_log.setLevel(logging.WARNING)  # else it tells each handshake with its query, which is not ours to tell
 
 UNSENT_BYTES = 16_384
 """Sound that may wait in the event loop for a slow reader, beside as much in the kernel: a third of a second of PCM."""
@@ -42,6 +46,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         limits: Limits,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self.logger = self.conn.logger = _log
         self._stall_s = limits.stall_s
         self._stall_timer: asyncio.TimerHandle | None = None
         self._draining = asyncio.Event()
