@@ -1,0 +1,59 @@
+"""The page about the native stream names all that there is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import fields
+
+import pytest
+from pages import ROOT, Page
+
+from yuliu.audio.formats import FORMATS
+from yuliu.server.stream_limits import NativeLimits
+from yuliu.wire.native.conversation import MAX_CONTEXTS, MAX_REFUSED, _No
+from yuliu.wire.native.messages import Close
+from yuliu.wire.native.reading import KINDS, MAX_MESSAGE_BYTES
+from yuliu.wire.native.writing import MAX_SOUND_BYTES, TYPES
+
+pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
+
+
+def page(lang: str) -> str:
+    return Page(ROOT / "docs" / lang / "reference" / "native-stream.md").text
+
+
+def quoted(text: str) -> set[str]:
+    return set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)))
+
+
+def test_names_what_clients_say(lang: str) -> None:
+    """Each message in a row with its fields; those of ``start`` each in a table of their own."""
+    for kind, known in KINDS.items():
+        row = re.search(rf"^\| `{kind}` \|.*$", page(lang), re.MULTILINE)
+        assert row, kind
+        assert set(known) <= quoted(page(lang) if kind == "start" else row[0]), kind
+    assert set(FORMATS) <= quoted(page(lang))
+
+
+def test_names_what_the_server_says(lang: str) -> None:
+    """Each message in a row with its fields."""
+    everywhere = {"context", "seq", "source", "coverage"}
+    for message, kind in TYPES.items():
+        row = re.search(rf"^\| `{kind}` \|.*$", page(lang), re.MULTILINE)
+        assert row, kind
+        own = {field.name for field in fields(message)}
+        if "coverage" in own:
+            own |= {"spoken", "skipped", "failed"}
+        assert own - everywhere <= quoted(row[0]), kind
+
+
+def test_names_codes_and_limits(lang: str) -> None:
+    """Close codes, errors, and every number of the limits."""
+    for code in Close:
+        assert re.search(rf"^\| {code.value} \|", page(lang), re.MULTILINE), code
+    assert {no.value[0] for no in _No if no.value[0]} <= quoted(page(lang))
+    limits = NativeLimits()
+    numbers = [limits.max_characters, limits.idle_s, limits.idle_text_s, limits.ping_s, limits.kept_bytes]
+    numbers += [limits.kept_s, limits.drain_s, MAX_CONTEXTS, MAX_REFUSED, MAX_MESSAGE_BYTES, MAX_SOUND_BYTES]
+    for number in numbers:
+        assert re.search(rf"(?<![\d,]){number:,.0f}(?![\d,])", page(lang)), number
