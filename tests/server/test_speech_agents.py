@@ -84,6 +84,7 @@ async def test_pipecat_hears_all_of_it(running: Running, voice: str) -> None:
     )
     service._sample_rate = 24_000  # as its pipelines set it when they start
     frames = [frame async for frame in service.run_tts(TEXT, "context")]
+    await service._client.close()
     assert {type(frame).__name__ for frame in frames} == {"TTSAudioRawFrame"}
     assert b"".join(frame.audio for frame in frames) == to_s16le(running.speaker.speak(TEXT).samples)
 
