@@ -8,7 +8,7 @@ import pytest
 
 from yuliu.scheduler.admission import BULK_PER_LANE, MAX_RETRY_S, MIN_RETRY_S
 from yuliu.scheduler.agenda import AGEING_S, GUARD_S, PATIENCE_S
-from yuliu.scheduler.book import FRESH_S, MAX_UNREAD_S
+from yuliu.scheduler.book import FRESH_S, MAX_PACE, MAX_UNREAD_S
 from yuliu.scheduler.costs import EngineFacts
 from yuliu.scheduler.events import (
     Action,
@@ -202,6 +202,32 @@ def test_an_impossible_position_is_taken_for_the_nearest_possible(position_s: fl
     desk.tell(PlayedTo(1, position_s))
     stream = desk.policy._streams[1]
     assert 0.0 <= stream.lead_s(desk.now) <= stream.made_s
+
+
+def test_who_claims_to_have_heard_more_than_can_be_is_not_served_before_others() -> None:
+    """Nobody plays faster than sound lasts, but for a little: the deadline stays where the clock says it is."""
+    desk = Desk()
+    desk.speaking(1, 10, 0.5)
+    made_s = 0.5
+    while made_s < 20.0:
+        desk.tell(SoundTaken(1, 1.0), PlayedTo(1, made_s))
+        desk.stepped(10, 1.0)
+        made_s += 1.0
+    desk.tell(SoundTaken(1, 1.0), PlayedTo(1, made_s))
+    stream = desk.policy._streams[1]
+    assert stream.lead_s(desk.now) == pytest.approx(made_s / MAX_PACE)
+    desk.open(2)
+    desk.text(2, 20)
+    assert chosen(desk.stepped(10, 1.0)) == [20]
+
+
+def test_a_clock_that_goes_a_little_faster_is_believed() -> None:
+    """Clocks of players differ; what is reported of them counts."""
+    desk = Desk()
+    desk.open(1, terms=replace(STANDARD, max_lead_s=10.0))
+    desk.speaking(1, 10, 10.0)
+    desk.tell(PlayedTo(1, 8.2), at=8.0)
+    assert desk.policy._streams[1].lead_s(desk.now) == pytest.approx(10.0 - 8.2)
 
 
 def test_unread_sound_pauses_a_stream_and_nobody_else() -> None:
@@ -630,6 +656,31 @@ def test_who_needs_nothing_any_more_makes_room() -> None:
     assert asked(desk, 3) == []
     assert desk.tell(Ticked(), at=desk.now + FRESH_S - 0.01) == []
     assert desk.tell(Ticked(), at=desk.now + 0.01) == [Admit(3)]
+
+
+@pytest.mark.parametrize("max_lead_s", [None, 1.0])
+def test_readers_that_do_not_read_keep_nobody_out(max_lead_s: float | None) -> None:
+    """A stream that waits for its reader long after its listener could have run dry needs no share of the lanes."""
+    desk = Desk(facts=slow(0.6), tuning=Tuning(classes=dict.fromkeys(StreamClass, ClassRules(0.2, 10, 100.0))))
+    desk.open(1, terms=replace(STANDARD, max_lead_s=max_lead_s))
+    desk.text(1, 10)
+    desk.planned(10)
+    desk.stepped(10, MAX_UNREAD_S + 1)
+    assert asked(desk, 2) == []
+    dry_at_s = desk.now + MAX_UNREAD_S + 1
+    assert desk.tell(Ticked(), at=dry_at_s + FRESH_S - 0.01) == []
+    assert desk.tell(Ticked(), at=dry_at_s + FRESH_S + RECHECK_S) == [Admit(2)]
+    again = desk.tell(SoundTaken(1, MAX_UNREAD_S + 1)) + desk.tell(Ticked(), at=desk.now + MAX_UNREAD_S + 1)
+    assert chosen(again) == [10], "it goes on when it is read"
+
+
+def test_who_waited_long_to_be_let_in_is_counted_until_there_is_text() -> None:
+    """However long ago it asked: the next one must not take its place meanwhile."""
+    desk = Desk(facts=slow(0.6), tuning=Tuning(classes=dict.fromkeys(StreamClass, ClassRules(0.2, 10, 100.0))))
+    desk.speaking(1, 10, 1.0)
+    assert asked(desk, 2) + asked(desk, 3) == []
+    assert Admit(2) in desk.tell(StreamClosed(1), at=desk.now + 3 * FRESH_S)
+    assert desk.tell(Ticked(), at=desk.now + FRESH_S - 0.01) == []
 
 
 def test_room_that_comes_with_time_alone_is_found() -> None:

@@ -17,6 +17,8 @@ MIN_LEAD_S = 0.5
 """No stream is held with less sound ahead, seconds, however little it asks for."""
 FRESH_S = 2.0
 """A stream that waits for text needs its share of the lanes for so long after its last sound, seconds."""
+MAX_PACE = 1.05
+"""No listener plays faster, sound by time, whatever position is reported: clocks differ a little, liars much."""
 _KEPT = 0.95
 """Share of what a stream's steps have cost before that still counts after a further one."""
 _PRIOR_S = 2.0
@@ -56,6 +58,8 @@ class Stream:
     offered: tuple[int, ...] = ()
     """Its jobs that a lane could do now."""
     admitted: bool = False
+    since_s: float = float("-inf")
+    """When it was let in."""
     throughput: bool = False
     """Whether it is spoken in larger steps."""
     text_ended: bool = False
@@ -65,6 +69,8 @@ class Stream:
     """Sound handed to the transport so far."""
     dry_at_s: float = float("-inf")
     """When the listener has played all that was made."""
+    soonest_dry_at_s: float = float("-inf")
+    """When somebody would have who plays as fast as can be."""
     step_s: float = 0.0
     """Sound in its last step."""
     turn: float = 0.0
@@ -79,6 +85,10 @@ class Stream:
         """Whether it takes what others leave."""
         return self.terms.stream_class is StreamClass.BULK
 
+    def let_in(self, now: float, *, throughput: bool) -> None:
+        """It is carried from now on."""
+        self.admitted, self.since_s, self.throughput = True, now, throughput
+
     @property
     def unread_s(self) -> float:
         """Sound made and not yet handed to the transport."""
@@ -91,6 +101,7 @@ class Stream:
     def make(self, audio_s: float, now: float) -> None:
         """So much sound was made."""
         self.dry_at_s = max(self.dry_at_s, now) + audio_s
+        self.soonest_dry_at_s = max(self.soonest_dry_at_s, now) + audio_s / MAX_PACE
         self.made_s += audio_s
         self.step_s = audio_s or self.step_s
 
@@ -107,15 +118,23 @@ class Stream:
         """So much was handed to the transport; the listener starts with the first of it."""
         if audio_s and not self.taken_s:
             self.dry_at_s = now + self.made_s
+            self.soonest_dry_at_s = now + self.made_s / MAX_PACE
         self.taken_s += audio_s
 
     def play_to(self, position_s: float, now: float) -> None:
-        """The listener has heard so much."""
-        self.dry_at_s = now + min(max(0.0, self.made_s - position_s), self.made_s)
+        """The listener has heard so much, as he says: who says more than can be is not served before others for it."""
+        left_s = min(max(0.0, self.made_s - position_s), self.made_s)
+        self.dry_at_s = max(now + left_s, self.soonest_dry_at_s)
 
     def is_active(self, now: float) -> bool:
-        """Whether it needs a share of the lanes: it has something to make, or will have soon."""
-        return bool(self.jobs) or (not self.text_ended and now < max(self.dry_at_s, self.opened_at_s) + FRESH_S)
+        """Whether it needs a share of the lanes: it has something to make, or will have soon.
+
+        One whose reader has stopped needs none, or a few that never read would keep out everybody else.
+        """
+        is_recent = now < max(self.dry_at_s, self.since_s) + FRESH_S
+        if self.jobs:
+            return is_recent or self.held_until_s(now) < float("inf")
+        return is_recent and not self.text_ended
 
     def is_silent(self, job: Job) -> bool:
         """Whether its listener waits in silence for the text of a job, which was not there before."""

@@ -315,7 +315,7 @@ class Policy:
         """Let in who can be carried, turn away who has waited too long."""
         self._look, self._looked_at_s = False, now
         for stream in self._admission.next(self._room(now), self._figures.rtf_of):
-            stream.admitted, stream.throughput = True, self._figures.tuning.throughput
+            stream.let_in(now, throughput=self._figures.tuning.throughput)
             actions.append(Admit(stream.stream_id, stream.throughput))
             self._refresh(stream, now, actions)
         admitted = [stream for stream in self._streams.values() if stream.admitted]
