@@ -11,6 +11,7 @@ from heard import PATIENCE_S, Clock, Inbox, Made, one_lane, segment, sound, spea
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
+from yuliu.scheduler.lanes import GRACE_S
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.tuning import Tuning
 from yuliu.scheduler.worker import Scheduler, Settings
@@ -125,13 +126,34 @@ def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler])
     for number in range(2):
         ticking(opened[0], clock, lambda number=number: len(make.engines) > number)  # type: ignore[misc]
         assert make.engines[number].hung.wait(PATIENCE_S)
-        clock.now_s += 11
+        clock.now_s += 10.2
         opened[0].tick()
     inbox.wait_until(lambda i: bool(i.broken))
     assert "hung" in str(inbox.broken[0].error)
     speak(opened[0], ["fine"]).wait_done()
     for engine in make.engines:
         engine.released.set()
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_process_that_was_stopped_gives_its_lanes_time_to_go_on(opened: list[Scheduler], goes_on: bool) -> None:
+    """They stood still as it did: that is no reason to replace them. One that does hang is still found."""
+    clock, make, losses = Clock(), Made(scripted(hang_steps=frozenset({0})), ToneEngine), Losses()
+    opened.append(Scheduler({"tone": make}, one_lane(), clock=clock, observer=losses))
+    inbox = speak(opened[0], [TEXT])
+    assert make.engines[0].hung.wait(PATIENCE_S)
+    clock.now_s += 3600
+    opened[0].tick()
+    assert not losses.lost
+    if goes_on:
+        make.engines[0].released.set()
+    else:
+        clock.now_s += GRACE_S
+        opened[0].tick()
+    inbox.wait_done()
+    assert losses.lost == ([] if goes_on else ["hung"])
+    assert np.array_equal(inbox.samples(), sound(segment(TEXT)))
+    make.engines[0].released.set()
 
 
 def test_the_limit_of_a_task_follows_what_such_tasks_take(opened: list[Scheduler]) -> None:

@@ -21,6 +21,10 @@ START_S = 120.0
 """A lane whose engines are not made within this time is given up, seconds; also allowed for a new instance of one."""
 PATIENCE = 20.0
 """A task may take so many times what tasks of its kind took lately, if that is more than the least limit."""
+OVERSLEPT_S = 0.5
+"""Who looks so long after a lane's time is over, seconds, has slept, and the lane with him: the process was stopped, or
+its machine. Such a lane gets :data:`GRACE_S` to go on."""
+GRACE_S = 1.0
 _KEPT = 0.9
 """Share of the usual time of a task that stays as it was when a further one was done."""
 
@@ -128,6 +132,9 @@ class Lanes:
 
     def hung(self, now: float) -> Iterator[Lane]:
         """Lanes whose task, or whose making, takes far too long."""
+        for name, limit in self._limits.items():
+            if now >= limit + OVERSLEPT_S:
+                self._limits[name] = now + GRACE_S
         late = [name for name, limit in self._limits.items() if now >= limit]
         yield from (self._lanes[name] for name in late)
 
