@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import types
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args, get_origin, get_type_hints
 
 import pytest
@@ -14,10 +16,10 @@ from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler import events
 from yuliu.scheduler.costs import EngineFacts
-from yuliu.scheduler.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened, Terms, Tuned
+from yuliu.scheduler.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened, Terms, Ticked, Tuned
 from yuliu.scheduler.rates import Rates
 from yuliu.scheduler.record import CONTRACT, Recorder, action_of, event_of, named, replay
-from yuliu.scheduler.recording import RECORD, recording
+from yuliu.scheduler.recording import RECORD, Log, recording
 from yuliu.scheduler.simulate import Load, Simulation
 from yuliu.scheduler.tuning import ClassRules, Tuning
 from yuliu.scheduler.worker import Settings
@@ -25,8 +27,6 @@ from yuliu.speaker import Speaker
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from yuliu.scheduler.events import Action, Event
 
 TUNING = st.builds(
@@ -194,3 +194,30 @@ def test_what_threads_did_is_decided_the_same_again() -> None:
     decisions = list(replay(lines))
     assert all(decision.is_same for decision in decisions)
     assert sum(isinstance(action, Admit) for each in decisions for action in each.actions) == 3
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
+def test_a_full_disk_ends_the_log_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
+    """It is told once."""
+    make = recording({RECORD: "/dev/full"})
+    assert make is not None
+    recorder = make(FACTS, Tuning())
+    for at_s in range(3):
+        recorder(at_s, Ticked(), [])
+    assert caplog.text.count("recording_ended") == 1
+
+
+def test_a_log_ends_with_a_line_that_has_no_room(caplog: pytest.LogCaptureFixture) -> None:
+    """Half a line is the end of what can be replayed: nothing follows it."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    log = Log(writing)
+    line = "x" * 3000 + "\n"
+    for _ in range(100):
+        log.write(line)
+    assert caplog.text.count("recording_ended") == 1
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(writing)
+    with os.fdopen(reading, "rb") as file:
+        written = file.read()
+    assert set(written.split(b"\n")[:-1]) == {line[:-1].encode()}

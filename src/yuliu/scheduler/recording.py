@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from typing import TYPE_CHECKING
 
@@ -17,12 +18,39 @@ if TYPE_CHECKING:
 RECORD = "YULIU_RECORD"
 """Environment variable that names the file."""
 
+_log = logging.getLogger("yuliu.scheduler")
+
+
+class Log:
+    """A file that takes lines as long as it can: speaking goes on where the disk is full.
+
+    Args:
+        descriptor: Open for writing.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor: int | None = descriptor
+
+    def write(self, line: str) -> None:
+        """Add a line, ASCII with its end. The first one that cannot be written whole is the last."""
+        if self._descriptor is None:
+            return
+        data = line.encode("ascii")
+        try:
+            num_written, reason = os.write(self._descriptor, data), "no room"
+        except OSError as error:
+            num_written, reason = 0, str(error.strerror)
+        if num_written < len(data):
+            _log.error("recording_ended reason=%s", reason)
+            os.close(self._descriptor)
+            self._descriptor = None
+
 
 def recording(environ: Mapping[str, str]) -> Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None:
     """What makes the recorder that the environment asks for; None if it asks for none.
 
-    An older file of that name is overwritten. The file stays open until the program ends; every line is written at
-    once, so that a program that is killed leaves what it did before.
+    An older file of that name is overwritten. The file stays open until the program ends, or a line cannot be written;
+    every line is written at once, so that a program that is killed leaves what it did before.
 
     Args:
         environ: As ``os.environ``.
@@ -37,4 +65,4 @@ def recording(environ: Mapping[str, str]) -> Callable[[Mapping[str, EngineFacts]
     except OSError as error:
         message = f"the log of the scheduler cannot be written to {name}: {error.strerror}"
         raise InvalidRequest(message, param="record") from error
-    return lambda engines, tuning: Recorder(lambda line: os.write(descriptor, line.encode("ascii")), engines, tuning)
+    return lambda engines, tuning: Recorder(Log(descriptor).write, engines, tuning)
