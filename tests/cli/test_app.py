@@ -74,7 +74,7 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
         (["say", "-f", "/nonexistent/text", "-o", "a.wav"], "does not exist"),
         (["say", "-f", "/", "-o", "a.wav"], "is a directory"),
         (["say", "hi", "-o", "/nonexistent/a.wav"], "there is no folder"),
-        (["say", "hi", "-o", "a.mp3"], "ffmpeg -i - a.mp3"),
+        (["say", "hi", "-o", "a.m4a"], "ffmpeg -i - a.m4a"),
         (["say", "hi", "-o", "a.wav", "--speed", "9"], "not in the range"),
         (["say", "hi", "-o", "a.wav", "--encoding", "hex"], "no encoding of text"),
         (["serve", "--port", "70000"], "not in the range"),

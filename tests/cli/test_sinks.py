@@ -96,9 +96,9 @@ def test_pipe_that_does_not_block_is_waited_for() -> None:
 
 def test_path_decides_what_is_written(tmp_path: Path) -> None:
     """A file has a header that is corrected; what is no file cannot be corrected."""
-    assert isinstance(open_path(str(tmp_path / "new.wav"), 24_000, raw=False), WavFile)
-    assert isinstance(open_path(str(tmp_path / "new.pcm"), 24_000, raw=True), RawFile)
-    null = open_path(os.devnull, 24_000, raw=False)
+    assert isinstance(open_path(str(tmp_path / "new.wav"), 24_000, "wav"), WavFile)
+    assert isinstance(open_path(str(tmp_path / "new.pcm"), 24_000, "pcm"), RawFile)
+    null = open_path(os.devnull, 24_000, "wav")
     assert isinstance(null, Pipe)
     null.abandon()
 

@@ -18,7 +18,7 @@ from yuliu.errors import SynthesisFailed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from io import BytesIO
+    from typing import BinaryIO
 
     from av import AudioFrame
     from av.audio.stream import AudioStream
@@ -100,14 +100,14 @@ class ContainerCodec:
 
     Args:
         encoding: What to make; its name is one of :data:`RECIPES`.
-        sink: Where the container writes: a :class:`Sink`, or a file in memory whose head is set right at the end.
+        sink: Where the container writes: a :class:`Sink`, or a file whose head is set right at the end.
         num_samples: How much will come, where that is known; sizes are then right, and nothing is sent early.
 
     Raises:
         SynthesisFailed: FFmpeg would not.
     """
 
-    def __init__(self, encoding: Encoding, sink: Sink | BytesIO, *, num_samples: int | None = None) -> None:
+    def __init__(self, encoding: Encoding, sink: Sink | BinaryIO, *, num_samples: int | None = None) -> None:
         self._encoding = encoding
         self._recipe = RECIPES[encoding.name]
         self._time_base = Fraction(1, encoding.sample_rate)
@@ -163,7 +163,7 @@ def _container_options(encoding: Encoding, num_samples: int | None) -> dict[str,
     return options
 
 
-def _opened(encoding: Encoding, sink: Sink | BytesIO, options: dict[str, str]) -> OutputContainer:
+def _opened(encoding: Encoding, sink: Sink | BinaryIO, options: dict[str, str]) -> OutputContainer:
     import av
 
     container = RECIPES[encoding.name].container

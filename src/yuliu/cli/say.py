@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -20,8 +20,9 @@ from yuliu.cli.terminal import StatusLine, count, duration, is_terminal
 from yuliu.cli.voicenames import complete_voice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
+    from yuliu.audio.formats import FormatName
     from yuliu.cli.sinks import Sink
     from yuliu.cli.sources import TextSource
     from yuliu.cli.speaking import Spoken
@@ -31,8 +32,18 @@ if TYPE_CHECKING:
     from yuliu.types import Coverage
 
 STDIN = 0
-RAW_SUFFIXES = {".pcm", ".raw", ".s16le"}
-OTHER_SUFFIXES = {".aac", ".flac", ".m4a", ".mp3", ".ogg", ".opus", ".webm"}
+FORMATS: tuple[FormatName, ...] = ("wav", "pcm", "mp3", "opus", "aac", "flac", "webm", "mp4", "mulaw", "alaw")
+SUFFIXES: Mapping[str, FormatName] = {
+    **{f".{name}": name for name in FORMATS},
+    ".raw": "pcm",
+    ".s16le": "pcm",
+    ".ogg": "opus",
+    ".oga": "opus",
+    ".ulaw": "mulaw",
+}
+"""What a name that ends so means; all others mean WAV."""
+OTHER_SUFFIXES = {".aiff", ".amr", ".m4a", ".wma"}
+"""What is not written, and should not be called so."""
 NOTHING_TO_SAY = "is empty, or holds nothing that the voice can say"
 UNREMARKABLE_RULES = {"whitespace", "punctuation"}
 """Rules that leave out what nobody says aloud: not worth a word."""
@@ -43,7 +54,7 @@ Examples:
   some-llm | yuliu say                         speak while it is being written
   yuliu say -f chapter.txt -o chapter.wav      write a file
   yuliu say -f old.txt --encoding gb18030      text that is not UTF-8
-  yuliu say "Hello." -o - | ffmpeg -i - hello.mp3
+  yuliu say "Hello." -o hello.mp3              or .opus, .aac, .flac ...
   yuliu say "Hello." --format pcm -o - | aplay -f S16_LE -r 24000
 
 \b
@@ -59,7 +70,7 @@ class Request:
     text: tuple[str, ...]
     file: str | None
     output: str | None
-    sound_format: Literal["wav", "pcm"] | None
+    sound_format: FormatName | None
     voice: str | None
     speed: float
     seed: int
@@ -68,11 +79,9 @@ class Request:
     quiet: bool
 
     @property
-    def raw(self) -> bool:
-        """Whether to write samples without a header."""
-        if self.sound_format is None:
-            return self.output is not None and _suffix(self.output) in RAW_SUFFIXES
-        return self.sound_format == "pcm"
+    def format(self) -> FormatName:
+        """What to write."""
+        return self.sound_format or SUFFIXES.get(_suffix(self.output or ""), "wav")
 
     @property
     def from_stdin(self) -> bool:
@@ -107,8 +116,10 @@ def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> 
 @click.option(
     "--format",
     "sound_format",
-    type=click.Choice(["wav", "pcm"]),
-    help="What to write: wav, or bare samples (pcm: 16 bit, little-endian, mono).  [default: by the name]",
+    metavar="NAME",
+    type=click.Choice(FORMATS),
+    help="What to write: wav, pcm (16 bit, little-endian, mono), mp3, opus, aac, flac, webm, mp4, mulaw or alaw. "
+    " [default: by the name]",
 )
 @click.option(
     "--voice", metavar="NAME", shell_complete=complete_voice, help="Which voice speaks; see: yuliu voices list"
@@ -168,8 +179,8 @@ def _check_path(path: str, request: Request) -> None:
         raise click.UsageError(f"cannot write {path}: the folder {folder} is read-only for you")
     if request.file and os.path.exists(path) and os.path.exists(request.file) and os.path.samefile(path, request.file):
         raise click.UsageError(f"the sound would overwrite the text: {path} is both")
-    if _suffix(path) in OTHER_SUFFIXES:
-        raise click.UsageError(f"yuliu writes wav and pcm only; try: yuliu say ... -o - | ffmpeg -i - {path}")
+    if request.sound_format is None and _suffix(path) in OTHER_SUFFIXES:
+        raise click.UsageError(f"yuliu does not write {_suffix(path)}; try: yuliu say ... -o - | ffmpeg -i - {path}")
 
 
 def _say(wiring: Wiring, request: Request) -> None:
@@ -226,8 +237,8 @@ def _sink(request: Request, speaker: Speaker) -> Sink:
     if request.output is None:
         return open_device(speaker.sample_rate)
     if request.output == "-":
-        return open_stdout(speaker.sample_rate, raw=request.raw)
-    return open_path(request.output, speaker.sample_rate, raw=request.raw)
+        return open_stdout(speaker.sample_rate, request.format)
+    return open_path(request.output, speaker.sample_rate, request.format)
 
 
 def _stream_options(request: Request, source: TextSource) -> StreamOptions:

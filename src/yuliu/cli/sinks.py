@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
 
 import numpy as np
 
+from yuliu.audio.formats import choose_encoding
 from yuliu.audio.pcm import to_s16le
 from yuliu.audio.wav import BYTES_PER_SAMPLE, HEADER_NUM_BYTES, UNKNOWN_NUM_BYTES, wav_header
 from yuliu.errors import InvalidRequest
 from yuliu.types import AudioFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from yuliu.audio.formats import FormatName
     from yuliu.types import Samples
 
 MAX_WAV_DATA_BYTES = UNKNOWN_NUM_BYTES - HEADER_NUM_BYTES - 1
@@ -199,16 +203,33 @@ class Device:
         self._stream.close()
 
 
-def open_path(path: str, sample_rate: int, *, raw: bool) -> Sink:
+def open_path(path: str, sample_rate: int, name: FormatName) -> Sink:
     """The sink for a path: a file, or whatever else the path stands for (``/dev/null``, a named pipe)."""
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
-        return Pipe(open(path, "wb", buffering=0), None if raw else sample_rate)
-    return RawFile(path) if raw else WavFile(path, sample_rate)
+        return _pipe(lambda: open(path, "wb", buffering=0), sample_rate, name)
+    if name == "pcm":
+        return RawFile(path)
+    if name == "wav":
+        return WavFile(path, sample_rate)
+    from yuliu.cli.coded import FINISHED, CodedFile
+
+    if name in FINISHED:
+        return CodedFile(path, choose_encoding(name, sample_rate), sample_rate)
+    return _pipe(lambda: open(path, "wb", buffering=0), sample_rate, name)
 
 
-def open_stdout(sample_rate: int, *, raw: bool) -> Sink:
+def open_stdout(sample_rate: int, name: FormatName) -> Sink:
     """Standard output, past Python's own buffer."""
-    return Pipe(open(1, "wb", buffering=0, closefd=False), None if raw else sample_rate)
+    return _pipe(lambda: open(1, "wb", buffering=0, closefd=False), sample_rate, name)
+
+
+def _pipe(open_file: Callable[[], BinaryIO], sample_rate: int, name: FormatName) -> Sink:
+    if name in ("wav", "pcm"):
+        return Pipe(open_file(), sample_rate if name == "wav" else None)
+    from yuliu.cli.coded import CodedPipe
+
+    encoding = choose_encoding(name, sample_rate)
+    return CodedPipe(open_file, _write_all, encoding=encoding, sample_rate=sample_rate)
 
 
 def _write_all(file: BinaryIO, data: bytes) -> None:
