@@ -14,7 +14,7 @@ class Observer(Protocol):
     def admission(
         self, stream_class: StreamClass, decision: Literal["admitted", "queued", "rejected"], *, reason: str = ""
     ) -> None:
-        """A stream was let in, or turned away."""
+        """A stream was let in, made to wait (it is let in or turned away later), or turned away."""
         ...
 
     def planned(self, engine: str, took_s: float, *, front_end_s: float = 0.0) -> None:

@@ -352,6 +352,8 @@ class Scheduler:
             self._do(action, now)
         if isinstance(event, StreamClosed):
             self._forget(event.stream_id)
+        if isinstance(event, StreamOpened) and not any(isinstance(action, Admit | Reject) for action in actions):
+            self._observer.admission(event.terms.stream_class, "queued")
 
     def _do(self, action: Action, now: float) -> None:
         match action:
