@@ -9,6 +9,8 @@
     ├── VoiceNotReady       the installation's: the voice's files are missing or damaged; says what to run
     ├── PullFailed          the index's, the network's or the disk's: a voice could not be fetched
     ├── Overloaded          the machine's: more was asked than it can carry; says when to try again
+    │   └── QuotaExceeded       the caller's: more was asked than his key allows; says when to try again
+    ├── NotAllowed          the caller's: his key is not for this, or was revoked
     ├── TimedOut            the caller's: text did not come, sound was not taken, or all took too long
     ├── SynthesisFailed     ours: an engine raised, hung or broke its contract
     └── Closed              the caller's: an object was used after it had been closed
@@ -99,6 +101,18 @@ class Overloaded(YuliuError):
         super().__init__(message)
         self.retry_after_s: float = retry_after_s
         """Seconds after which trying again is likely to succeed."""
+
+
+class QuotaExceeded(Overloaded):
+    """More was asked of a server than the caller's API key allows: requests, streams at a time, or characters."""
+
+    code = "quota_exceeded"
+
+
+class NotAllowed(YuliuError):
+    """The caller's API key was revoked, or is not for this."""
+
+    code = "not_allowed"
 
 
 class TimedOut(YuliuError):

@@ -22,6 +22,7 @@ from yuliu.speaker import Speaker
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from yuliu.server.tls import Certificate
     from yuliu.types import Lang
 
 PATIENCE_S = 20.0
@@ -204,12 +205,17 @@ class Started:
 
 @contextlib.contextmanager
 def started(
-    load: Callable[[], Speaker], limits: Limits | None = None, *, socket_stall_s: float = 60.0, **app: Any
+    load: Callable[[], Speaker],
+    limits: Limits | None = None,
+    *,
+    socket_stall_s: float = 60.0,
+    certificate: Certificate | None = None,
+    **app: Any,
 ) -> Iterator[Started]:
     """A server on a free port, stopped at the end."""
     limits = limits or Limits()
     listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=socket_stall_s)
-    server = make_server(create_app(load, limits=limits, **app), limits)
+    server = make_server(create_app(load, limits=limits, **app), limits, certificate)
     running = Started(listener.getsockname()[1], [], lambda: setattr(server, "should_exit", True))
 
     async def serve() -> None:

@@ -24,6 +24,7 @@ COMMANDS = {
     "explain": "Show how a text will be read, before any sound is made.",
     "lexicon": "Say how words are to be said: list, add, remove, import, export, check.",
     "voices": "List, pull, check and remove voices.",
+    "keys": "Make and revoke the keys that a server wants of who calls.",
     "presets": "List the presets: how text is cut and scheduled for a kind of use.",
     "doctor": "Check whether everything works here, and say what to do if not.",
     "bench": "Measure what this machine reaches: time to first packet, speed, memory.",

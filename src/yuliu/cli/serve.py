@@ -20,15 +20,24 @@ EXAMPLES = """\b
 Examples:
   yuliu serve                                  on this machine only
   yuliu serve --voice heart --port 9000        one voice, another port
-  yuliu serve --host 0.0.0.0 --expose          for other machines too
+  yuliu keys add phone
+  yuliu serve --host 0.0.0.0 --expose          for other machines that have a key
   yuliu serve --log-format json 2>serve.log    for whatever collects logs
   yuliu serve --lanes 2 --cache 64             two threads speak; 64 MB of sound are kept
   yuliu serve --presets ours.toml              presets of your own
   yuliu serve --phrases greetings.txt          spoken ahead, sent at once
 
 \b
+If there are keys, they are wanted of everyone.
 Ctrl-C stops it; streams under way may go on for half a minute.
 """
+
+
+_ADVICE = {
+    "host": "if that is what you want: --expose",
+    "expose": "make one with: yuliu keys add NAME; if anyone may use the server: --no-keys",
+}
+"""What to do about an argument of ``serve`` that is refused."""
 
 
 def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> None:
@@ -48,8 +57,34 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     shell_complete=complete_voice,
     help="Load this voice; may be given several times, the first is the default.",
 )
+@click.option("--expose", is_flag=True, help="Let other machines in, too, with keys (see: yuliu keys).")
+@click.option("--no-keys", is_flag=True, help="Want no keys: whoever reaches the port may use it.")
 @click.option(
-    "--expose", is_flag=True, help="Let other machines in, too. There are no keys: whoever gets in may use it."
+    "--allow-origin",
+    "origins",
+    metavar="ORIGIN",
+    multiple=True,
+    help="Web pages that may use the server, as https://example.org; may be given several times.",
+)
+@click.option(
+    "--tls-cert",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Speak TLS: the certificate, with those between it and the root, as PEM.",
+)
+@click.option(
+    "--tls-key",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The private key of the certificate, as PEM.  [default: in the file of the certificate]",
+)
+@click.option(
+    "--drain-s",
+    type=click.IntRange(1, 3600),
+    default=30,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long streams may go on after Ctrl-C or SIGTERM.",
 )
 @click.option(
     "--allow-host",
@@ -115,12 +150,17 @@ def command(  # noqa: PLR0913 - its options
     adaptive: bool,
     preset_file: Path | None,
     phrase_file: Path | None,
+    tls_cert: Path | None,
+    tls_key: Path | None,
     **options: Any,  # noqa: ANN401 - those of serve
 ) -> None:
     """Run the HTTP server until it is told to stop."""
     from yuliu.presets import load_presets
-    from yuliu.server import serve
+    from yuliu.server import Certificate, serve
 
+    if tls_cert is None and tls_key is not None:
+        raise InvalidRequest("--tls-key needs --tls-cert", param="tls_key")
+    options["certificate"] = Certificate(tls_cert, tls_key) if tls_cert is not None else None
     opening = {"lanes": lanes, "cache_bytes": cache_mb * 1_000_000, "adaptive": adaptive}
 
     def load(metrics: Metrics) -> Speaker:
@@ -132,8 +172,8 @@ def command(  # noqa: PLR0913 - its options
     except KeyboardInterrupt:
         return  # that is how it is told to stop
     except InvalidRequest as error:
-        if error.param == "host":
-            error.add_note("if that is what you want: --expose")
+        if (advice := _ADVICE.get(error.param or "")) is not None:
+            error.add_note(advice)
         raise
     except OSError as error:
         error.add_note(f"choose where to listen with --host and --port, not {options['host']} and {options['port']}")

@@ -3,5 +3,6 @@
 from yuliu.server.app import create_app
 from yuliu.server.limits import Limits
 from yuliu.server.listen import serve
+from yuliu.server.tls import Certificate
 
-__all__ = ["Limits", "create_app", "serve"]
+__all__ = ["Certificate", "Limits", "create_app", "serve"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -17,10 +18,12 @@ from yuliu.metrics.metrics import Metrics
 from yuliu.presets import as_values
 from yuliu.presets import presets as known_presets
 from yuliu.server.answers import header, json_answer, problem_answer
+from yuliu.server.gate import Gate, Keys
 from yuliu.server.lexicons import lexicon_routes
 from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
 from yuliu.server.metering import metering_routes
+from yuliu.server.pages import Pages, checked_origin
 from yuliu.server.phrases import phrase_routes
 from yuliu.server.sound import SoundThreads, warm_up
 from yuliu.server.speech import Speech
@@ -51,6 +54,7 @@ def create_app(  # noqa: PLR0913 - what a server is made of
     metrics: Metrics | None = None,
     presets: Mapping[str, Preset] | None = None,
     origins: Collection[str] = (),
+    keys: Keys | None = None,
 ) -> Starlette:
     """The ASGI application.
 
@@ -62,9 +66,11 @@ def create_app(  # noqa: PLR0913 - what a server is made of
         lexicons: Those that can be read and changed; None takes those of this machine.
         metrics: What is measured, which the paths tell; None makes one of its own.
         presets: Those that requests may name; None takes those that come with Yuliu.
-        origins: Web pages that may open streams beside the server's own, such as ``https://example.org``.
+        origins: Web pages that may use it beside its own, such as ``https://example.org``.
+        keys: Those who may use it; None lets everyone.
     """
     limits, metrics = limits or Limits(), metrics or Metrics()
+    origins = frozenset(map(checked_origin, origins))
     presets = _PRESETS if presets is None else presets
     threads = SoundThreads()
 
@@ -92,16 +98,23 @@ def create_app(  # noqa: PLR0913 - what a server is made of
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         loading.start()
+        following = asyncio.create_task(keys.follow()) if keys is not None else None
         try:
             yield
         finally:
+            if following is not None:
+                following.cancel()
             await door.streams.close()
             await loading.close()
             threads.close()
 
     app = Starlette(
         routes=routes,
-        middleware=[] if hosts is None else [Middleware(HostCheck, hosts=hosts)],
+        middleware=[
+            *([] if hosts is None else [Middleware(HostCheck, hosts=hosts)]),
+            Middleware(Pages, origins=origins),
+            *([] if keys is None else [Middleware(Gate, keys=keys)]),
+        ],
         exception_handlers={HTTPException: _refuse_path, YuliuError: _refuse, Exception: _refuse_unexpected},
         lifespan=lifespan,
     )

@@ -43,6 +43,12 @@ class Limits:
     """How long streams may go on after SIGTERM."""
 
 
+def draining_for(limits: Limits, drain_s: int) -> Limits:
+    """The limits with so many whole seconds, at least 1, that streams may go on after SIGTERM."""
+    native = replace(limits.native, drain_s=drain_s - min(1.0, drain_s / 2))  # the last of it is for saying goodbye
+    return replace(limits, shutdown_s=drain_s, native=native)
+
+
 def within_descriptors(limits: Limits) -> Limits:
     """The limits with no more connections than the process may have descriptors.
 

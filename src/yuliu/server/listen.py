@@ -11,16 +11,20 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from yuliu.errors import InvalidRequest
+from yuliu.keys import KeyStore
 from yuliu.metrics.metrics import Metrics
 from yuliu.metrics.report import Levels
 from yuliu.metrics.trace import open_tracer
 from yuliu.presets import presets as known_presets
 from yuliu.server.app import create_app
 from yuliu.server.connection import UNSENT_BYTES, BoundedConnection
-from yuliu.server.limits import Limits, within_descriptors
+from yuliu.server.gate import Keys
+from yuliu.server.limits import Limits, draining_for, within_descriptors
 from yuliu.server.log import configure_log
+from yuliu.server.pages import checked_origin
 from yuliu.server.phrases import pin_phrases
 from yuliu.server.stream_connection import BoundedWebSocket
+from yuliu.server.tls import check_certificate
 from yuliu.wire.native.reading import MAX_MESSAGE_BYTES
 from yuliu.wire.phrases import PhrasesRequest
 
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
     from yuliu.presets import Preset
     from yuliu.server.log import LogFormat
+    from yuliu.server.tls import Certificate
     from yuliu.speaker import Speaker
 
 _log = logging.getLogger(__name__)
@@ -43,6 +48,11 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     port: int = 8000,
     expose: bool = False,
     hosts: Sequence[str] = (),
+    origins: Sequence[str] = (),
+    keys: KeyStore | None = None,
+    no_keys: bool = False,
+    certificate: Certificate | None = None,
+    drain_s: int | None = None,
     limits: Limits | None = None,
     log_format: LogFormat = "line",
     presets: Mapping[str, Preset] | None = None,
@@ -54,21 +64,31 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
         load: Makes a speaker, loaded and warm, which tells these metrics; called once, on a thread.
         host: Name or address to listen on.
         port: 0 takes any free one.
-        expose: Whether it may be an address that other machines reach. There are no keys yet: whoever reaches the
-            port may use it.
+        expose: Whether it may be an address that other machines reach; then there must be keys, or ``no_keys``.
         hosts: Names that the Host header may give beside loopback ones; with ``expose`` and no names, all may.
+        origins: Web pages that may use it beside its own, such as ``https://example.org``.
+        keys: Who may use it, if there are any; None takes those of this machine.
+        no_keys: Whether anyone may use it, even if there are keys.
+        certificate: For TLS; None speaks plain HTTP.
+        drain_s: Whole seconds that streams may go on after SIGINT or SIGTERM; None takes those of ``limits``.
         limits: What is taken at once.
         log_format: How lines of the log are written.
         presets: Those that requests may name; None takes those that come with Yuliu.
         phrases: What the default voice speaks ahead before the server is ready.
 
     Raises:
-        InvalidRequest: The address is not a loopback one and ``expose`` is false.
+        InvalidRequest: The address is not a loopback one and ``expose`` is false; there are no keys though ``expose``
+            is true; the file of keys, an origin or the certificate is wrong. ``param`` names the argument.
         OSError: The address cannot be listened on.
         KeyboardInterrupt: It was ended by SIGINT. SIGTERM ends the process, as it would have without a server.
         YuliuError: The voices could not be loaded; whatever ``load`` raises ends the server.
     """
     limits = limits or Limits()
+    limits = limits if drain_s is None else draining_for(limits, drain_s)
+    known = _known_keys(keys or KeyStore(), expose=expose, no_keys=no_keys)
+    origins = tuple(map(checked_origin, origins))
+    if certificate is not None:
+        check_certificate(certificate)
     listener = listening_socket(host, port, expose=expose, stall_s=limits.stall_s)
     configure_log(log_format)  # before uvicorn turns off its access log, or it would turn it on again
     limits = within_descriptors(limits)
@@ -86,13 +106,29 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
             raise
 
     names = None if expose and not hosts else hosts
-    app = create_app(load_or_stop, limits=limits, hosts=names, metrics=metrics, presets=presets)
-    server = make_server(app, limits)
+    app = create_app(
+        load_or_stop, limits=limits, hosts=names, metrics=metrics, presets=presets, origins=origins, keys=known
+    )
+    server = make_server(app, limits, certificate)
     metrics.gauge_source(lambda: Levels(num_connections=len(server.server_state.connections)))
     _log.info("listening host=%s port=%d", *listener.getsockname()[:2])
+    _log.info("entry keys=%s tls=%s", "wanted" if known else "none", "yes" if certificate else "no")
     server.run(sockets=[listener])
     if failures:
         raise failures[0]
+
+
+def _known_keys(store: KeyStore, *, expose: bool, no_keys: bool) -> Keys | None:
+    """Those that are wanted of who calls; None if anyone may."""
+    if no_keys:
+        return None
+    if store.read():
+        return Keys(store)
+    if expose:
+        raise InvalidRequest(
+            "other machines are to be let in, and there are no keys that they could show", param="expose"
+        )
+    return None
 
 
 def _prepared(speaker: Speaker, prepare: Callable[[Speaker], None]) -> Speaker:
@@ -104,7 +140,7 @@ def _prepared(speaker: Speaker, prepare: Callable[[Speaker], None]) -> Speaker:
     return speaker
 
 
-def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
+def make_server(app: ASGIApp, limits: Limits, certificate: Certificate | None = None) -> uvicorn.Server:
     """A uvicorn server for sockets from :func:`listening_socket`."""
     config = uvicorn.Config(
         app,
@@ -121,6 +157,8 @@ def make_server(app: ASGIApp, limits: Limits) -> uvicorn.Server:
         server_header=False,
         timeout_keep_alive=limits.keep_alive_s,
         timeout_graceful_shutdown=limits.shutdown_s,
+        ssl_certfile=None if certificate is None else certificate.chain,
+        ssl_keyfile=None if certificate is None else certificate.key,
     )
     return uvicorn.Server(config)
 
@@ -135,8 +173,7 @@ def listening_socket(host: str, port: int, *, expose: bool, stall_s: float) -> s
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     family, _, _, _, address = min(found, key=lambda entry: entry[0] != socket.AF_INET)
     if not (expose or ip_address(str(address[0]).partition("%")[0]).is_loopback):
-        message = f"other machines reach {host}, and whoever reaches the server may use it: there are no keys yet"
-        raise InvalidRequest(message, param="host")
+        raise InvalidRequest(f"other machines reach {host}, and they were not asked for", param="host")
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:
         _configure(listener, stall_s)

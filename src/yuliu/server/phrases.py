@@ -12,6 +12,7 @@ from starlette.routing import Route
 
 from yuliu.errors import InvalidRequest, Overloaded
 from yuliu.server.answers import json_answer, problem_answer, request_id
+from yuliu.server.guests import guest_of
 from yuliu.server.options import stream_options
 from yuliu.server.speech import content_type, read_body
 from yuliu.types import StreamClass
@@ -81,6 +82,7 @@ class _Phrases:
             if isinstance(body, Problem):
                 return problem_answer(request.scope, body)
             asked = parse_phrases(body, content_type(request.scope))
+            guest_of(request.scope).characters(sum(map(len, asked.phrases)))
             async with self._turn:
                 await asyncio.to_thread(pin_phrases, speaker, asked, self._presets, self._limits)
         elif request.method == "DELETE":

@@ -18,6 +18,7 @@ from yuliu.errors import Closed, NothingToSpeak, YuliuError
 from yuliu.server.account import Account
 from yuliu.server.answers import header, headers_of, problem_answer, request_id
 from yuliu.server.connection import CUT_OFF
+from yuliu.server.guests import guest_of
 from yuliu.server.options import stream_options
 from yuliu.server.rooms import NoRoom, Rooms
 from yuliu.server.speech_body import SpeechBody
@@ -103,9 +104,15 @@ class Speech:
                     return request
                 voice = choose_voice(request, speaker.voices, speaker.default)
                 encoding = speech_encoding(request, speaker.sample_rate)
-                options = stream_options(request, self._presets, self._limits)
+                guest = guest_of(scope)
+                options = guest.granted(stream_options(request, self._presets, self._limits), request.manner)
                 account.accepted(request, voice, options.terms.stream_class)
-                with self._rooms.stream(), self._threads.sound(encoding, speaker.sample_rate) as sound:
+                with (
+                    guest.stream(),
+                    guest.text(len(request.input)),
+                    self._rooms.stream(),
+                    self._threads.sound(encoding, speaker.sample_rate) as sound,
+                ):
                     body.made_of(request, sound)
                     words = await asyncio.to_thread(speaker.words, options)
                     caller = Caller(DOOR, account.request_id, _text_of(scope, b"traceparent"))

@@ -14,6 +14,7 @@ from yuliu.errors import YuliuError
 from yuliu.presets import resolve
 from yuliu.scheduler.events import Terms
 from yuliu.server.answers import header, headers_of, problem_answer, request_id
+from yuliu.server.guests import guest_of
 from yuliu.server.rooms import Rooms
 from yuliu.server.stream_body import BodyTalk, cut_off
 from yuliu.server.stream_connection import DRAINING
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from yuliu.presets import Preset
+    from yuliu.server.guests import Guest
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
     from yuliu.wire.native.messages import Start
@@ -79,7 +81,10 @@ class StreamDoor:
                 headers = headers_of(scope)
                 query = start_of_query(dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)))
                 open_stream = functools.partial(
-                    self._open, trace_parent=headers.get("traceparent", ""), stream_id=request_id(scope)
+                    self._open,
+                    guest=guest_of(scope),
+                    trace_parent=headers.get("traceparent", ""),
+                    stream_id=request_id(scope),
                 )
                 talk = BodyTalk(open_stream, Body(headers.get("content-type"), query))
                 problem = await talk.run(scope, receive, send)
@@ -113,9 +118,9 @@ class StreamDoor:
         await send({"type": "websocket.accept", "headers": [(b"x-request-id", connection_id.encode("ascii"))]})
         trace_parent = (header(scope, b"traceparent") or b"").decode("latin-1")
         draining: asyncio.Event = scope["extensions"].get(DRAINING, {}).get("draining") or asyncio.Event()
-        socket = StreamSocket(
-            functools.partial(self._open, trace_parent=trace_parent), self.streams, self._limits.native, draining
-        )
+        guest = guest_of(scope)
+        open_stream = functools.partial(self._open, guest=guest, trace_parent=trace_parent)
+        socket = StreamSocket(open_stream, self.streams, self._limits.native, draining, guest=guest)
         await socket.run(receive, send)
 
     def _problem(self, scope: Scope) -> Problem | None:
@@ -128,16 +133,17 @@ class StreamDoor:
             return problem_of(error)
         return None
 
-    def _open(self, start: Start, *, trace_parent: str, stream_id: str | None = None) -> KeptStream:
+    def _open(self, start: Start, *, guest: Guest, trace_parent: str, stream_id: str | None = None) -> KeptStream:
         speaker = self._loading.speaker
         return KeptStream(
             start,
             speaker=speaker,
             voice=choose_voice(SpeechRequest("", voice=start.voice), speaker.voices, speaker.default),
-            options=native_options(start, self._presets, self._limits),
+            options=guest.granted(native_options(start, self._presets, self._limits), start.manner),
             caller=Caller(DOOR, stream_id or uuid.uuid4().hex, trace_parent),
             limits=self._limits.native,
             rooms=self._rooms,
+            guest=guest,
         )
 
 

@@ -23,6 +23,7 @@ from yuliu.wire.native.window import Window
 
 if TYPE_CHECKING:
     from yuliu.audio.formats import Encoding
+    from yuliu.server.guests import Guest
     from yuliu.server.rooms import BodyRoom, Rooms
     from yuliu.server.stream_limits import NativeLimits
     from yuliu.session import Caller, Stream, StreamOptions
@@ -68,6 +69,7 @@ class KeptStream:
         caller: Who asked; the id is what the client resumes with.
         limits: How much.
         rooms: Bounds that all share.
+        guest: Whose it is.
 
     Raises:
         InvalidRequest: The sound cannot be had as asked for.
@@ -84,9 +86,12 @@ class KeptStream:
         caller: Caller,
         limits: NativeLimits,
         rooms: Rooms,
+        guest: Guest,
     ) -> None:
         self.start = start
         self.stream_id = caller.stream_id
+        self.guest = guest
+        """Whose it is."""
         self.window = Window(limits.kept_bytes, limits.kept_s)
         self.text_ended = False
         self.num_characters = 0
@@ -107,6 +112,7 @@ class KeptStream:
         self._stalled = False
         self._failure: said.Failure | None = None
         with ExitStack() as held:
+            held.enter_context(guest.stream())
             held.enter_context(rooms.stream())
             self._room: BodyRoom = held.enter_context(rooms.body())
             self._held = held.pop_all()
@@ -148,6 +154,7 @@ class KeptStream:
             self.fail(InvalidRequest(reason, param="text"))
             return
         try:
+            self.guest.characters(len(text))
             self._room.take(len(text.encode()))
         except YuliuError as error:
             self.fail(error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from yuliu.server.answers import header
 
@@ -27,4 +26,4 @@ def is_welcome(scope: Scope, origins: Collection[str]) -> bool:
         return True
     given = origin.decode("latin-1").lower()
     host = (header(scope, b"host") or b"").decode("latin-1").lower()
-    return given in origins or (bool(host) and urlsplit(given).netloc == host)
+    return given in origins or (bool(host) and given.partition("://")[2] == host)

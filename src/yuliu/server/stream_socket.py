@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Message, Receive, Send
 
+    from yuliu.server.guests import Guest
     from yuliu.server.stream_kept import KeptStream
     from yuliu.server.stream_limits import NativeLimits
     from yuliu.server.stream_registry import Streams
@@ -45,6 +46,7 @@ class StreamSocket:
         streams: Those there are.
         limits: How long is waited for whom.
         draining: Is set when the server is to stop.
+        guest: Who is at the other end.
     """
 
     def __init__(
@@ -53,11 +55,14 @@ class StreamSocket:
         streams: Streams,
         limits: NativeLimits,
         draining: asyncio.Event,
+        *,
+        guest: Guest,
     ) -> None:
         self._open_stream = open_stream
         self._streams = streams
         self._limits = limits
         self._draining = draining
+        self._guest = guest
         self._loop = asyncio.get_running_loop()
         self._conversation = Conversation()
         self._contexts: dict[str, KeptStream] = {}
@@ -189,7 +194,7 @@ class StreamSocket:
 
     def _found(self, resume: said.Resume) -> KeptStream:
         stream = self._streams.find(resume.stream)
-        if stream is None:
+        if stream is None or not self._guest.is_same(stream.guest):
             raise NotKept("no such stream is kept: it is over, was cancelled, or waited long enough")
         stream.window.rewind(resume.offset, resume.seq)
         self._streams.hold(stream)

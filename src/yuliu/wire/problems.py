@@ -24,8 +24,10 @@ STATUS: Mapping[str, int] = {
     "unknown_voice": 400,
     "unknown_lexicon": 400,
     "nothing_to_speak": 400,
+    "not_allowed": 403,
     "version_conflict": 412,
     "overloaded": 429,
+    "quota_exceeded": 429,
     "error": 500,
     "pull_failed": 500,
     "synthesis_failed": 500,
@@ -53,13 +55,15 @@ class Problem:
     """The field at fault."""
     retry_after_s: float | None = None
     """When trying again is likely to succeed, in seconds."""
+    challenge: str | None = None
+    """What is wanted of who calls, as ``WWW-Authenticate`` says it."""
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
-        """Headers that belong to it: ``Retry-After`` in whole seconds, at least 1."""
-        if self.retry_after_s is None:
-            return ()
-        return (("Retry-After", str(max(1, math.ceil(self.retry_after_s)))),)
+        """Headers that belong to it: ``Retry-After`` in whole seconds, at least 1, and ``WWW-Authenticate``."""
+        wait = None if self.retry_after_s is None else str(max(1, math.ceil(self.retry_after_s)))
+        named = (("Retry-After", wait), ("WWW-Authenticate", self.challenge))
+        return tuple((name, value) for name, value in named if value is not None)
 
     def body(self) -> bytes:
         """OpenAI's error envelope, JSON in ASCII."""

@@ -1,0 +1,43 @@
+"""Certificates for TLS, looked at before anything is loaded."""
+
+from __future__ import annotations
+
+import ssl
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from yuliu.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """What a server shows of itself."""
+
+    chain: Path
+    """The certificate, and those between it and the root, as PEM."""
+    key: Path | None = None
+    """Its private key, as PEM; None if it is in the same file."""
+
+
+def check_certificate(certificate: Certificate) -> None:
+    """Load it once, to tell in good time what is wrong.
+
+    Raises:
+        InvalidRequest: A file cannot be read, or they do not belong together.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    try:
+        context.load_cert_chain(certificate.chain, certificate.key, password=_refuse_password)
+    except ssl.SSLError as error:
+        reason = "the certificate and the private key are no PEM files, or do not belong together"
+        raise InvalidRequest(reason, param="certificate") from error
+    except OSError as error:
+        raise InvalidRequest(f"the certificate or its private key cannot be read: {error.strerror}") from error
+
+
+def _refuse_password() -> NoReturn:
+    """Without this, OpenSSL would ask on the terminal."""
+    raise InvalidRequest("the private key has a password, which nobody could enter when the server starts again")

@@ -1,0 +1,227 @@
+"""API keys: what one may do, how its file is written, how a request shows it, what it is needed for.
+
+A key is 256 random bits, so its plain SHA-256 is enough to keep: there are no guesses that a slow hash would make dear.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from yuliu.errors import InvalidRequest
+from yuliu.types import StreamClass
+from yuliu.wire.manner import MAX_WEIGHT, MIN_WEIGHT
+from yuliu.wire.problems import Problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+SCOPES = ("speak", "phrases", "lexicons", "metrics")
+"""What a key may be for: speaking, and the paths under /v1/phrases, /v1/lexicons, and what is measured."""
+OPEN_PATHS = ("/health", "/ready")
+"""Paths that need no key: probes ask them."""
+PREFIX = "yuliu_"
+"""All keys begin so, that scanners for leaked secrets may know them."""
+SUBPROTOCOL = "yuliu"
+"""What a WebSocket of a browser, which can send no headers, names beside ``yuliu.key.KEY``."""
+MAX_KEYS = 1000
+MAX_PER_MINUTE, MAX_STREAMS, MAX_CHARACTERS = 1_000_000, 100_000, 10**12
+CLASSES = tuple(each.value for each in (StreamClass.BULK, StreamClass.STANDARD, StreamClass.INTERACTIVE))
+"""The classes, least urgent first."""
+
+_SUBPROTOCOL_KEY = "yuliu.key."
+_MAX_SHOWN = 256
+_VERSION = 1
+_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
+_DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
+_BEARER = re.compile(r"bearer +(\S+) *", re.ASCII | re.IGNORECASE)
+_SCOPE_OF_PREFIX = {"/v1/phrases": "phrases", "/v1/lexicons": "lexicons", "/v1/stats": "metrics", "/metrics": "metrics"}
+_SPEAKING = ("/v1/audio/speech", "/v1/stream", "/v1/feedback")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key, as it is kept: what it may do, and a digest to know it by."""
+
+    name: str
+    """1 to 64 of ``a-z 0-9 _ -``."""
+    digest: str
+    """SHA-256 of the key, in hexadecimal digits."""
+    scopes: tuple[str, ...] = ("speak",)
+    """Those of :data:`SCOPES` that it is for."""
+    default_class: str | None = None
+    """The class of streams whose request names neither a class nor a preset."""
+    highest_class: str | None = None
+    """The most urgent class that it gets; more urgent streams are treated as this one. None: any."""
+    weight: float = 1.0
+    """How much its streams count among those of their class, 0.1 to 10; a request can only lower that."""
+    per_minute: int | None = None
+    """Requests a minute; so many may come at once."""
+    streams: int | None = None
+    """Streams at a time."""
+    characters: int | None = None
+    """Characters a day, by UTC."""
+    created: str = ""
+    """The day it was made, as 2026-01-31."""
+
+    def __post_init__(self) -> None:
+        """Refuse what no key may be.
+
+        Raises:
+            InvalidRequest: A field is wrong; ``param`` names it.
+        """
+        if not _NAME.fullmatch(self.name):
+            raise InvalidRequest("names of keys are 1 to 64 of a-z 0-9 _ -, a letter or digit first", param="name")
+        _check("sha256", bool(_DIGEST.fullmatch(self.digest)), "64 hexadecimal digits")
+        known = bool(self.scopes) and set(self.scopes) <= set(SCOPES)
+        _check("scopes", known, f"some of {', '.join(SCOPES)}")
+        for field, given in (("default_class", self.default_class), ("highest_class", self.highest_class)):
+            _check(field, given is None or given in CLASSES, f"one of {', '.join(CLASSES)}")
+        _check("weight", MIN_WEIGHT <= self.weight <= MAX_WEIGHT, f"from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}")
+        _check_count("per_minute", self.per_minute, MAX_PER_MINUTE)
+        _check_count("streams", self.streams, MAX_STREAMS)
+        _check_count("characters", self.characters, MAX_CHARACTERS)
+
+
+def digest_of(shown: str) -> str:
+    """What is kept of a key."""
+    return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def find_key(keys: Iterable[Key], shown: str) -> Key | None:
+    """The key that was shown; None if there is none such.
+
+    All keys are compared, each in constant time, so that how long it takes tells nothing.
+    """
+    digest = digest_of(shown)
+    found = None
+    for key in keys:
+        if hmac.compare_digest(key.digest, digest):
+            found = key
+    return found
+
+
+def shown_key(headers: Mapping[str, str]) -> str | None:
+    """The key that a request shows: ``Authorization: Bearer``, ``X-API-Key``, or a subprotocol of a WebSocket.
+
+    Args:
+        headers: By lower-case name.
+
+    Returns:
+        None if there is none, or none that could be one.
+    """
+    bearer = _BEARER.fullmatch(headers.get("authorization", ""))
+    shown = bearer[1] if bearer else headers.get("x-api-key", "").strip()
+    if not shown:
+        offered = subprotocols(headers)
+        shown = next((each[len(_SUBPROTOCOL_KEY) :] for each in offered if each.startswith(_SUBPROTOCOL_KEY)), "")
+    return shown if 0 < len(shown) <= _MAX_SHOWN else None
+
+
+def subprotocols(headers: Mapping[str, str]) -> list[str]:
+    """Those that a WebSocket handshake offers."""
+    return [each.strip() for each in headers.get("sec-websocket-protocol", "").split(",")]
+
+
+def scope_of(path: str) -> str | None:
+    """The scope that a path needs; None if any key will do, as for lists and for paths that are not served."""
+    if path in _SPEAKING:
+        return "speak"
+    for prefix, scope in _SCOPE_OF_PREFIX.items():
+        if path == prefix or path.startswith(f"{prefix}/"):
+            return scope
+    return None
+
+
+def key_missing(*, was_shown: bool) -> Problem:
+    """401: no key, or none that is known. Which of the keys it might be is not told."""
+    message = (
+        "this key is not known, or was revoked"
+        if was_shown
+        else "this server wants an API key: 'Authorization: Bearer KEY', or 'X-API-Key: KEY'"
+    )
+    challenge = 'Bearer realm="yuliu"' + (', error="invalid_token"' if was_shown else "")
+    return Problem(401, "invalid_api_key", message, challenge=challenge)
+
+
+def scope_missing(scope: str) -> Problem:
+    """403: the key is known, but is not for this."""
+    challenge = f'Bearer realm="yuliu", error="insufficient_scope", scope="{scope}"'
+    return Problem(403, "insufficient_scope", f"this key has no scope {scope!r}", challenge=challenge)
+
+
+def write_keys(keys: Iterable[Key]) -> str:
+    """The file of keys: JSON, one key a line."""
+    rows = ",\n".join(json.dumps(_values(key)) for key in keys)
+    return f'{{"version": {_VERSION}, "keys": [\n{rows}\n]}}\n'
+
+
+def parse_keys(data: bytes) -> tuple[Key, ...]:
+    """The keys of a file.
+
+    Raises:
+        InvalidRequest: It is not such a file; the message tells what is wrong, and of which key.
+    """
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        raise InvalidRequest("the file of keys is not JSON") from None
+    rows = content.get("keys") if isinstance(content, dict) and content.get("version") == _VERSION else None
+    if not isinstance(rows, list) or len(rows) > MAX_KEYS:
+        raise InvalidRequest(
+            f"the file of keys must be of version {_VERSION}, with a list of at most {MAX_KEYS} 'keys'"
+        )
+    keys = tuple(_parse(index, row) for index, row in enumerate(rows))
+    if len({key.name for key in keys}) < len(keys) or len({key.digest for key in keys}) < len(keys):
+        raise InvalidRequest("the file of keys holds two of the same name, or twice the same key")
+    return keys
+
+
+_FIELDS = {
+    "scopes": list,
+    "default_class": str,
+    "highest_class": str,
+    "weight": (int, float),
+    "per_minute": int,
+    "streams": int,
+    "characters": int,
+    "created": str,
+}
+
+
+def _values(key: Key) -> dict[str, object]:
+    of_fields = {name: getattr(key, name) for name in _FIELDS}
+    return {"name": key.name, "sha256": key.digest} | {
+        name: list(value) if name == "scopes" else value for name, value in of_fields.items() if value is not None
+    }
+
+
+def _parse(index: int, row: object) -> Key:
+    where = f"key {index + 1} of the file of keys"
+    if not isinstance(row, dict) or not all(isinstance(row.get(each), str) for each in ("name", "sha256")):
+        raise InvalidRequest(f"{where} must be an object with 'name' and 'sha256'")
+    given = {name: value for name, value in row.items() if name not in ("name", "sha256") and value is not None}
+    for name, value in given.items():
+        # what is not known is refused: it may be a bound that a newer version has set
+        if name not in _FIELDS or isinstance(value, bool) or not isinstance(value, _FIELDS[name]):  # type: ignore[arg-type]
+            raise InvalidRequest(f"{where}: {name!r} is not known, or not of the right kind")
+    scopes = given.pop("scopes", ["speak"])
+    if not all(isinstance(each, str) for each in scopes):
+        raise InvalidRequest(f"{where}: 'scopes' must be a list of names")
+    try:
+        return Key(name=row["name"], digest=row["sha256"], scopes=tuple(scopes), **given)
+    except InvalidRequest as error:
+        raise InvalidRequest(f"{where}: {error.message}", param=error.param) from None
+
+
+def _check(param: str, holds: bool, wanted: str) -> None:
+    if not holds:
+        raise InvalidRequest(f"{param!r} must be {wanted}", param=param)
+
+
+def _check_count(param: str, value: int | None, most: int) -> None:
+    _check(param, value is None or 1 <= value <= most, f"from 1 to {most}")

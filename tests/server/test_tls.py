@@ -1,0 +1,107 @@
+"""TLS, with a certificate that was made for the test."""
+
+from __future__ import annotations
+
+import shutil
+import ssl
+import subprocess
+from typing import TYPE_CHECKING
+
+import httpx
+import pytest
+from serving import PATIENCE_S, Gate, started, tone_speaker
+from websockets.sync.client import connect
+
+from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.errors import InvalidRequest
+from yuliu.server.limits import Limits
+from yuliu.server.tls import Certificate, check_certificate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
+
+
+def make_certificate(folder: Path, *more: str) -> Certificate:
+    """One of this machine, signed by itself."""
+    chain, key = folder / "cert.pem", folder / "key.pem"
+    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
+    kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "2")
+    command = ["openssl", "req", "-x509", *kind, "-keyout", str(key), "-out", str(chain), *subject, *more]
+    subprocess.run(command, check=True, capture_output=True)
+    return Certificate(chain, key)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
+    return make_certificate(tmp_path_factory.mktemp("tls"), "-nodes")
+
+
+def test_https_and_wss(certificate: Certificate) -> None:
+    """Speech over both; plain HTTP on the same port gets nothing, and nothing older than TLS 1.2 does."""
+    trusting = ssl.create_default_context(cafile=certificate.chain)
+    with (
+        started(lambda: tone_speaker(ToneEngine()), certificate=certificate) as server,
+        httpx.Client(base_url=f"https://localhost:{server.port}", verify=trusting, timeout=PATIENCE_S) as client,
+    ):
+        while client.get("/ready").status_code != 200:
+            pass
+        body = {"input": "Hello there.", "response_format": "pcm"}
+        sound = client.post("/v1/audio/speech", json=body).content
+        with connect(f"wss://localhost:{server.port}/v1/stream", ssl=trusting) as ws:
+            for message in ('{"type":"start","context":"a"}', '{"type":"text","context":"a","text":"Hello there."}'):
+                ws.send(message)
+            ws.send('{"type":"end","context":"a"}')
+            frames = [ws.recv(timeout=PATIENCE_S)]
+            while not (isinstance(frames[-1], str) and '"done"' in frames[-1]):
+                frames.append(ws.recv(timeout=PATIENCE_S))
+        assert sum(len(frame) for frame in frames if isinstance(frame, bytes)) > len(sound) > 10_000
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"http://localhost:{server.port}/health")
+        old = ssl.create_default_context(cafile=certificate.chain)
+        with pytest.warns(DeprecationWarning, match="TLSv1_1"):
+            old.maximum_version = ssl.TLSVersion.TLSv1_1
+        with pytest.raises(httpx.TransportError):
+            httpx.get(f"https://localhost:{server.port}/health", verify=old)
+
+
+def test_a_body_that_is_cut_off_is_seen_over_tls(certificate: Certificate) -> None:
+    """The server stops amid a body, when its time is up: the client gets an error, not a short text."""
+    gate = Gate()
+    engine = ToneEngine(ToneScript(step_s_per_frame=1.0), sleep=gate)
+    trusting = ssl.create_default_context(cafile=certificate.chain)
+    with (
+        started(lambda: tone_speaker(engine), Limits(shutdown_s=1), certificate=certificate) as server,
+        httpx.Client(base_url=f"https://localhost:{server.port}", verify=trusting, timeout=PATIENCE_S) as client,
+    ):
+        while client.get("/ready").status_code != 200:
+            pass
+        body = {"input": "one two three four five six seven eight nine ten. " * 20, "response_format": "pcm"}
+        with client.stream("POST", "/v1/audio/speech", json=body) as answer:
+            pieces = answer.iter_raw()
+            next(pieces)
+            gate.close()
+            server.stop()
+            with pytest.raises(httpx.TransportError):
+                for _ in pieces:
+                    pass
+        gate.open()
+
+
+def test_what_is_wrong_is_told_before_anything_is_loaded(certificate: Certificate, tmp_path: Path) -> None:
+    """Files that are missing, are no PEM, or do not belong together, and a key that would ask for a password."""
+    check_certificate(certificate)
+    other = make_certificate(tmp_path, "-nodes")
+    (tmp_path / "text").write_text("no PEM")
+    locked = tmp_path / "locked"
+    locked.mkdir()
+    for wrong, says in [
+        (Certificate(certificate.chain, other.key), "belong together"),
+        (Certificate(certificate.chain), "belong together"),
+        (Certificate(tmp_path / "text", other.key), "PEM"),
+        (Certificate(tmp_path / "none", other.key), "cannot be read"),
+        (make_certificate(locked, "-passout", "pass:secret"), "password"),
+    ]:
+        with pytest.raises(InvalidRequest, match=says):
+            check_certificate(wrong)

@@ -1,0 +1,174 @@
+"""What a key is, how its file is written, how a request shows it, and what it is needed for."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.errors import InvalidRequest
+from yuliu.wire.keys import (
+    CLASSES,
+    SCOPES,
+    Key,
+    digest_of,
+    find_key,
+    key_missing,
+    parse_keys,
+    scope_missing,
+    scope_of,
+    shown_key,
+    write_keys,
+)
+
+KEYS = st.builds(
+    Key,
+    name=st.from_regex(r"[a-z0-9][a-z0-9_-]{0,10}", fullmatch=True),
+    digest=st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
+    scopes=st.lists(st.sampled_from(SCOPES), min_size=1, max_size=4).map(tuple),
+    default_class=st.none() | st.sampled_from(CLASSES),
+    highest_class=st.none() | st.sampled_from(CLASSES),
+    weight=st.floats(0.1, 10),
+    per_minute=st.none() | st.integers(1, 1000),
+    streams=st.none() | st.integers(1, 1000),
+    characters=st.none() | st.integers(1, 10**12),
+    created=st.just("2026-01-31"),
+)
+
+
+def key_of(shown: str, name: str = "one") -> Key:
+    return Key(name, digest_of(shown))
+
+
+@given(st.lists(KEYS, max_size=5, unique_by=(lambda key: key.name, lambda key: key.digest)))
+def test_what_is_written_is_read(keys: list[Key]) -> None:
+    """Nothing of a key is lost in the file, and no key is in it."""
+    assert parse_keys(write_keys(keys).encode()) == tuple(keys)
+
+
+@given(
+    st.binary() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(lambda v: json.dumps(v).encode())
+)
+def test_anything_else_is_refused(data: bytes) -> None:
+    """A damaged file is an error that says so, not a crash, and never a set of fewer keys."""
+    with pytest.raises(InvalidRequest, match="file of keys"):
+        parse_keys(data)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "Phone"},
+        {"name": 1},
+        {"sha256": "00"},
+        {"scopes": []},
+        {"scopes": ["everything"]},
+        {"scopes": [1]},
+        {"default_class": "urgent"},
+        {"highest_class": "urgent"},
+        {"weight": 11},
+        {"weight": True},
+        {"weight": float("nan")},
+        {"per_minute": 0},
+        {"streams": 1.5},
+        {"characters": -1},
+        {"minutes": 5},
+    ],
+)
+def test_a_wrong_key_spoils_the_file(change: dict[str, Any]) -> None:
+    """Rather no key than one that may do more than was meant: an unknown bound is refused, too."""
+    row = {"name": "one", "sha256": "0" * 64} | change
+    with pytest.raises(InvalidRequest, match="file of keys"):
+        parse_keys(json.dumps({"version": 1, "keys": [row]}).encode())
+
+
+def test_names_and_keys_stand_once() -> None:
+    """Else it would hang on the order which of them holds."""
+    row = {"name": "one", "sha256": "0" * 64}
+    for other in ({"name": "two"}, {"sha256": "1" * 64}):
+        with pytest.raises(InvalidRequest, match="file of keys"):
+            parse_keys(json.dumps({"version": 1, "keys": [row, row | other]}).encode())
+
+
+def test_a_key_is_found_by_comparing_all_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is compared by ``hmac.compare_digest``, those after the right one, too."""
+    keys = [key_of(f"yuliu_{index}", f"k{index}") for index in range(4)]
+    compared = []
+
+    def compare(known: str, given: str) -> bool:
+        compared.append(known)
+        return compare_digest(known, given)
+
+    compare_digest = hmac.compare_digest
+    monkeypatch.setattr("yuliu.wire.keys.hmac.compare_digest", compare)
+    assert find_key(keys, "yuliu_0") is keys[0]
+    assert compared == [key.digest for key in keys]
+    assert find_key(keys, "yuliu_") is None
+    assert find_key(keys, keys[0].digest) is None  # the file is not a set of keys
+    assert find_key([], "yuliu_0") is None
+
+
+@pytest.mark.parametrize(
+    ("headers", "shown"),
+    [
+        ({"authorization": "Bearer abc"}, "abc"),
+        ({"authorization": "bearer   abc "}, "abc"),
+        ({"x-api-key": " abc "}, "abc"),
+        ({"authorization": "Basic abc", "x-api-key": "def"}, "def"),
+        ({"authorization": "Bearer abc", "x-api-key": "def"}, "abc"),
+        ({"sec-websocket-protocol": "yuliu, yuliu.key.abc"}, "abc"),
+        ({"sec-websocket-protocol": "yuliu"}, None),
+        ({"authorization": "Bearer"}, None),
+        ({"authorization": "Bearer a b"}, None),
+        ({"authorization": "abc"}, None),
+        ({"x-api-key": ""}, None),
+        ({"x-api-key": "a" * 257}, None),
+        ({}, None),
+    ],
+)
+def test_where_a_request_shows_its_key(headers: dict[str, str], shown: str | None) -> None:
+    """In one of three headers, never in the address."""
+    assert shown_key(headers) == shown
+
+
+@given(st.dictionaries(st.sampled_from(["authorization", "x-api-key", "sec-websocket-protocol"]), st.text()))
+def test_any_headers_are_read(headers: dict[str, str]) -> None:
+    """Whatever is sent is a key, which is not known, or none."""
+    shown = shown_key(headers)
+    assert shown is None or find_key([key_of("yuliu_")], shown) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "scope"),
+    [
+        ("/v1/audio/speech", "speak"),
+        ("/v1/stream", "speak"),
+        ("/v1/phrases", "phrases"),
+        ("/v1/phrases/a/b", "phrases"),
+        ("/v1/lexicons/x/entries/y", "lexicons"),
+        ("/metrics", "metrics"),
+        ("/v1/stats", "metrics"),
+        ("/v1/models", None),
+        ("/v1/phrasesandmore", None),
+    ],
+)
+def test_scopes_of_paths(path: str, scope: str | None) -> None:
+    """By what stands before a slash."""
+    assert scope_of(path) == scope
+
+
+def test_refusals_say_what_is_wanted() -> None:
+    """In OpenAI's envelope, and in the header that belongs to the status."""
+    for problem, status, says in [
+        (key_missing(was_shown=False), 401, "Bearer KEY"),
+        (key_missing(was_shown=True), 401, "revoked"),
+        (scope_missing("phrases"), 403, "'phrases'"),
+    ]:
+        assert problem.status == status
+        assert says in problem.message
+        assert dict(problem.headers)["WWW-Authenticate"].startswith('Bearer realm="yuliu"')
+        assert json.loads(problem.body())["error"]["type"] == "invalid_request_error"
