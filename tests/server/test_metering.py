@@ -36,6 +36,22 @@ def test_metrics_are_scraped() -> None:
     assert again["process_cpu_seconds_total"] >= found["process_cpu_seconds_total"] > 0
 
 
+def test_tasks_are_counted_and_go_back_to_what_they_were() -> None:
+    """More while somebody is served, and none left behind."""
+    with running_server() as running:
+        idle = samples(running.client)["yuliu_tasks"]
+        running.gate.close()
+        speaking = running.connect()
+        running.send_speech(speaking, input="hello")
+        running.wait_until(lambda: running.speaker.num_streams == 1)
+        assert samples(running.client)["yuliu_tasks"] > idle > 0
+        assert running.client.get("/v1/stats").json()["now"]["tasks"] > idle
+        speaking.close()
+        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.gate.open()
+        running.wait_until(lambda: samples(running.client)["yuliu_tasks"] == idle)
+
+
 def test_complaints_are_counted_and_logged_by_id(caplog: pytest.LogCaptureFixture) -> None:
     """In the metrics, in the last minute, and in one line each."""
     caplog.set_level(logging.INFO)

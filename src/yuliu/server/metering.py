@@ -10,6 +10,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
+from yuliu.metrics.report import Levels
 from yuliu.server.answers import header, json_answer, problem_answer, request_id
 from yuliu.server.speech import content_type, read_body
 from yuliu.wire.feedback import MAX_BODY_BYTES, feedback_body, parse_feedback
@@ -39,16 +40,20 @@ class _Metering:
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
+        self._num_tasks: int | None = None  # counted on the loop, since only there it stands still
+        metrics.gauge_source(lambda: Levels(num_tasks=self._num_tasks))
 
     async def metrics(self, request: Request) -> Response:
         """All metrics, in the form that the one who asks prefers."""
         accept = header(request.scope, b"accept") or b""
+        self._num_tasks = len(asyncio.all_tasks())
         body, media_type = await asyncio.to_thread(self._metrics.exposition, accept.decode("latin-1"))
         headers = {"X-Request-Id": request_id(request.scope), "Content-Type": media_type, "Cache-Control": "no-store"}
         return Response(body, 200, headers)
 
     async def stats(self, request: Request) -> Response:
         """The last minute."""
+        self._num_tasks = len(asyncio.all_tasks())
         stats = await asyncio.to_thread(self._metrics.stats)
         answer = json_answer(request.scope, stats_body(stats))
         answer.headers["Cache-Control"] = "no-store"
