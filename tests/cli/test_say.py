@@ -133,7 +133,7 @@ def test_failing_engine_is_told_and_leaves_what_was_spoken(start: Start, tmp_pat
     _, errors = process.communicate()
     assert process.returncode == 1
     assert wav_samples(path)
-    assert f"yuliu: error: step 4 was told to fail; {path} holds the " in errors.decode()
+    assert f"yuliu: error: step 5 was told to fail; {path} holds the " in errors.decode()
     assert "Traceback" not in errors.decode()
 
 
@@ -142,7 +142,7 @@ def test_debug_shows_the_traceback(start: Start, tmp_path: Path) -> None:
     process = start("--debug", "say", "-o", tmp_path / "out.wav", TEXT, TONE_FAIL_STEP="0")
     _, errors = process.communicate()
     assert "Traceback" in errors.decode()
-    assert errors.decode().splitlines()[-1] == "yuliu: error: step 0 was told to fail"
+    assert errors.decode().splitlines()[-1] == "yuliu: error: step 1 was told to fail"
 
 
 def test_full_disk_leaves_whole_samples(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The command line on a weightless engine: run as a program by the tests, with the arguments of ``yuliu``.
 
-$TONE_FAIL_STEP: number of the step that fails. $TONE_LANGUAGES: what the voice speaks, ``zh en`` by default.
+$TONE_FAIL_STEP: number of the step that fails, as does its repetition. $TONE_LANGUAGES: what the voice speaks, ``zh en`` by default.
 $TONE_STEP_S: seconds of work for each frame of 10 ms.
 """
 
@@ -35,8 +35,9 @@ def open_speaker(
     from yuliu.speaker import Speaker
 
     languages = cast("tuple[Lang, ...]", tuple(os.environ.get("TONE_LANGUAGES", "zh en").split()))
+    failing = int(os.environ.get("TONE_FAIL_STEP", "-9"))
     script = ToneScript(
-        fail_steps=frozenset({int(os.environ.get("TONE_FAIL_STEP", "-1"))}),
+        fail_steps=frozenset({failing, failing + 1}),
         step_s_per_frame=float(os.environ.get("TONE_STEP_S", "0")),
     )
     engine = ToneEngine(script, sleep=time.sleep, languages=languages)

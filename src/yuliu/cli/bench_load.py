@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  yuliu bench load --streams 20 --voice baker      twenty players in real time
-  yuliu bench load --rate 3 --voice heart          three newcomers a second
-  yuliu bench load --suite                         all parts, about a quarter of an hour
-  yuliu bench load --part cliff --streams 40       one part; 40 streams are carried
-  yuliu bench load --streams 20 -- --lanes 1       what follows -- goes to yuliu serve
+  yuliu bench load --streams 20 --voice baker   twenty players in real time
+  yuliu bench load --rate 3 --voice heart       three newcomers a second
+  yuliu bench load --suite                      all parts, in 15 minutes or so
+  yuliu bench load --part cliff --streams 40    one part; 40 is the capacity
+  yuliu bench load --streams 20 -- --lanes 1    behind --: for yuliu serve
 """
 
 
