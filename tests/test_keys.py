@@ -105,3 +105,13 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
         KeyStore(tmp_path).read()
     store.path.chmod(0o640)
     assert len(KeyStore(tmp_path).read()) == 1
+
+
+def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
+    """It is not taken for one without keys."""
+    store = KeyStore(tmp_path)
+    store.path.mkdir()
+    with pytest.raises(InvalidRequest, match="cannot be read"):
+        store.read()
+    store.refresh()
+    assert not store.keys

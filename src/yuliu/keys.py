@@ -54,8 +54,7 @@ class KeyStore:
         """All keys, in the order they were made; none if there is no file.
 
         Raises:
-            InvalidRequest: The file is damaged, or others than its owner may write it.
-            OSError: It cannot be read.
+            InvalidRequest: The file is damaged or cannot be read, or others than its owner may write it.
         """
         with self._lock:
             return self._read()
@@ -68,10 +67,9 @@ class KeyStore:
                 return
             try:
                 self._read()
-            except (InvalidRequest, OSError) as error:
+            except InvalidRequest as error:
                 self._seen = stamp  # told once
-                reason = error.message if isinstance(error, InvalidRequest) else error.strerror
-                _log.error("keys_unreadable message=%s", reason)
+                _log.error("keys_unreadable message=%s", error.message)
             else:
                 _log.info("keys_read keys=%d", len(self._keys))
 
@@ -130,6 +128,8 @@ class KeyStore:
                 self._keys = parse_keys(file.read())
         except FileNotFoundError:
             self._keys = ()
+        except OSError as error:
+            raise InvalidRequest(f"{FILE_NAME} cannot be read: {error.strerror}") from error
         self._seen = stamp
         return self._keys
 

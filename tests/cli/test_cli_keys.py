@@ -43,7 +43,7 @@ def test_a_key_is_shown_once(capsys: pytest.CaptureFixture[str], store: KeyStore
     listed = "".join(out(capsys, "keys", "list")) + "".join(out(capsys, "keys", "list", "--json"))
     assert shown.strip() not in listed
     assert store.read()[0].digest not in listed
-    assert "phone: speak, metrics, weight 1.0, per_minute 60, made 2" in listed
+    assert "phone: speak, metrics, weight 1, per_minute 60, made 2" in listed
     (row,) = json.loads(out(capsys, "keys", "list", "--json")[0])
     assert (row["name"], row["scopes"], row["per_minute"]) == ("phone", ["speak", "metrics"], 60)
 

@@ -81,10 +81,7 @@ def list_keys(as_json: bool) -> None:
     elif not keys:
         click.echo("there are no keys; to make one: yuliu keys add NAME")
     for key in () if as_json else keys:
-        bounds = [
-            f"{name} {value}" for name, value in _values(key).items() if name not in ("name", "scopes", "created")
-        ]
-        click.echo(f"{key.name}: {', '.join([*key.scopes, *bounds])}, made {key.created or 'at some time'}")
+        click.echo(f"{key.name}: {', '.join([*key.scopes, *_bounds(key)])}, made {key.created or 'at some time'}")
 
 
 @command.command(epilog="\b\nExamples:\n  yuliu keys revoke phone")
@@ -99,6 +96,11 @@ def _values(key: Key) -> dict[str, object]:
     fields = ("name", "scopes", "default_class", "highest_class", "weight", "per_minute", "streams", "characters")
     values = {name: getattr(key, name) for name in (*fields, "created")}
     return {name: value for name, value in values.items() if value is not None}
+
+
+def _bounds(key: Key) -> list[str]:
+    values = {name: value for name, value in _values(key).items() if name not in ("name", "scopes", "created")}
+    return [f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in values.items()]
 
 
 def _store() -> KeyStore:
