@@ -16,6 +16,7 @@ from yuliu.audio.formats import choose_encoding
 from yuliu.errors import Closed, InvalidRequest, YuliuError
 from yuliu.presets import parse_chunking
 from yuliu.server.stream_dry import DryWatch
+from yuliu.server.stream_times import FirstSound
 from yuliu.server.stream_words import spoken_words
 from yuliu.types import Cancelled, Failed, Finished, Span
 from yuliu.wire.native import messages as said
@@ -104,12 +105,10 @@ class KeptStream:
         self._num_items = 0
         self._stream: Stream | None = None
         self._outlet: Outlet | None = None
-        self._sent = asyncio.Event()
-        self._cancelled = False
-        self._source = Span(0, 0)
-        self._made_s = 0.0
-        self._dryness = DryWatch(asyncio.get_running_loop(), self._dry)
-        self._stalled = False
+        self._sent, self._cancelled = asyncio.Event(), False
+        self._source, self._made_s = Span(0, 0), 0.0
+        self._first_sound = FirstSound() if start.times else None
+        self._dryness, self._stalled = DryWatch(asyncio.get_running_loop(), self._dry), False
         self._failure: said.Failure | None = None
         with ExitStack() as held:
             held.enter_context(guest.stream())
@@ -279,6 +278,8 @@ class KeptStream:
     def _add(self, data: bytes, stream: Stream) -> None:
         stream.num_bytes += len(data)
         self._sent.clear()
+        if self._first_sound and data:
+            self._first_sound.encoded(stream.timeline)
         until_ms = 1000 * (stream.ending.audio_s if stream.ending else self._made_s)
         self.window.add_sound(data, until_ms)
         self._wake()
@@ -351,6 +352,7 @@ class KeptStream:
             num_characters=self.num_characters,
             degraded=ending.degraded,
             warnings=ending.warnings,
+            times=self._first_sound.times if self._first_sound else None,
         )
 
     def _finish_account(self) -> None:

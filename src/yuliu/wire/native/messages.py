@@ -70,6 +70,8 @@ class Start:
     lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
     timings: bool = True
     """Whether ``timing`` messages are wanted."""
+    times: bool = False
+    """Whether ``done`` is to tell when the first sound was made."""
     resume_s: float = DEFAULT_RESUME_S
     """How long the stream waits after a drop, seconds; 0 ends it at once."""
 
@@ -238,6 +240,25 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Times:
+    """What the time to the first sound went into, milliseconds. The first two are moments on the clock of ``pong``."""
+
+    opened_ms: float
+    """The stream was opened."""
+    encoded_ms: float
+    """The first sound was ready to be sent."""
+    wait_for_text_ms: float
+    queue_ms: float
+    front_end_ms: float
+    plan_ms: float
+    first_step_ms: float
+    transport_ms: float
+    """Until the sound was taken to be encoded."""
+    encode_ms: float
+    """The seven parts add up to the time between the two moments."""
+
+
+@dataclass(frozen=True, slots=True)
 class Done:
     """All text was spoken or skipped by a named rule, all sound was sent."""
 
@@ -250,6 +271,8 @@ class Done:
     num_characters: int = 0
     degraded: bool = False
     warnings: tuple[str, ...] = ()
+    times: Times | None = None
+    """Where ``start`` asked for it, and there was sound."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,7 @@ def _start(fields: Fields) -> Start:
         lexicon=parse_names(fields.get("lexicon")),
         lexicon_entries=parse_entries(fields.get("lexicon_entries")),
         timings=_flag(fields, "timings", default=True),
+        times=_flag(fields, "times", default=False),
         resume_s=_number(fields, "resume_s", 0, MAX_RESUME_S, default=DEFAULT_RESUME_S),
     )
 
@@ -209,7 +210,7 @@ def _no_constant(_: str) -> NoReturn:
 SOUND_FIELDS = ("format", "sample_rate", "channels", "kbps")
 START_FIELDS = (
     *("context", "voice", *SOUND_FIELDS, "speed", *MANNER_FIELDS),
-    *("lexicon", "lexicon_entries", "timings", "resume_s"),
+    *("lexicon", "lexicon_entries", "timings", "times", "resume_s"),
 )
 _READERS: Mapping[str, tuple[tuple[str, ...], Callable[[Fields], ClientMessage]]] = {
     "start": (START_FIELDS, _start),

@@ -20,6 +20,7 @@ from yuliu.wire.native.messages import (
     SegmentBegun,
     Stalled,
     Started,
+    Times,
     Timings,
 )
 
@@ -100,6 +101,8 @@ def _plain(name: str, value: object) -> dict[str, object]:
             }
         case Span():
             return {"start": value.start, "end": value.end}
+        case Times():
+            return {name: {each.name: round(getattr(value, each.name), 3) for each in fields(value)}}
         case float() if name.endswith("_ms"):
             return {name: round(value, 3)}
         case tuple():

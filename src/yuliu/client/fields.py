@@ -1,0 +1,54 @@
+"""The names that ``stream`` and ``speak`` of a client take, as a ``start`` has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class StartFields(TypedDict, total=False):
+    """How a stream is to be spoken and sent. What is left out has the server's default."""
+
+    voice: str | None
+    """A voice of the server."""
+    format: str
+    """``pcm`` (the default), ``wav``, ``mp3``, ``opus``, ``aac``, ``flac``, ``webm``, ``mp4``, ``mulaw``, ``alaw``."""
+    sample_rate: int | None
+    """Hz; None is the voice's."""
+    channels: int
+    """2 is the same sound on both sides."""
+    kbps: int | None
+    """Thousands of bits a second."""
+    speed: float
+    """2 is twice as fast."""
+    preset: str | None
+    """Name of a preset; ``dialogue`` suits an assistant."""
+    stream_class: str | None
+    """``interactive``, ``standard`` or ``bulk``; else the preset's."""
+    chunking: str | Mapping[str, object] | None
+    """How text is cut; else the preset's."""
+    max_lead_s: float | None
+    """How far ahead of its listener sound is made, seconds; else the preset's."""
+    weight: float
+    """How much the stream counts among those of its class."""
+    lead_in_ms: float
+    """Silence that is sent at once, milliseconds."""
+    seed: int
+    """Fixes what a voice draws at random."""
+    lexicon: str | Sequence[str] | None
+    """Lexicons of the server."""
+    lexicon_entries: Sequence[Mapping[str, object]] | None
+    """Entries for this stream alone."""
+    timings: bool
+    """Whether times of words are wanted; they are by default."""
+    times: bool
+    """Whether the ending is to tell what the time to the first sound went into."""
+    resume_s: float
+    """How long the stream waits after a drop, seconds."""
+
+
+def wire_fields(given: StartFields) -> dict[str, object]:
+    """The fields as the wire spells them: ``class`` cannot be a name of Python's."""
+    return {"class" if name == "stream_class" else name: value for name, value in given.items()}
