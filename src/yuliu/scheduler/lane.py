@@ -179,7 +179,7 @@ class Lane:
         try:
             engine.close()
         except Exception as error:  # noqa: BLE001 - code that is not ours; nobody depends on it any more
-            _log.error("engine_not_closed lane=%s %s", self.name, place_of(error))
+            _log.error("engine_not_closed lane=%s error=%s at=%s", self.name, *place_of(error))
 
     def _perform(self, task: Task) -> Outcome:
         if task.renew:
@@ -227,10 +227,10 @@ def _step(engine: Engine, works: Sequence[Work], num_frames: Sequence[int]) -> l
     ]
 
 
-def place_of(error: BaseException) -> str:
-    """What raised where, for logs: never the error's words, since they may quote the text."""
+def place_of(error: BaseException) -> tuple[str, str]:
+    """The class of an error and where it was raised, for logs: never its words, since they may quote the text."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next
     where = "?" if frame is None else f"{frame.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{frame.tb_lineno}"
-    return f"error={type(error).__name__} at={where}"
+    return type(error).__name__, where

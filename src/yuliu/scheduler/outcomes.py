@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 def facts_of(found: Capabilities) -> EngineFacts:
     """What the policy knows of an engine."""
-    return EngineFacts(found.format.sample_rate / found.hop_samples, found.max_batch)
+    frames_per_s = found.format.sample_rate / found.hop_samples
+    return EngineFacts(frames_per_s, found.max_batch, context_frames=found.context_frames)
 
 
 def event_of(outcome: Outcome) -> PlanFinished | StepFinished:

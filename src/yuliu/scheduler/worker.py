@@ -235,7 +235,7 @@ class Scheduler:
                 return
             now = self.clock()
             for lane in self._lanes.hung(now):
-                self._lose(lane, "hung", "no answer")
+                self._lose(lane, "hung")
             self._lanes.fill(now)
             self.tune(self._pulse.adapted(self._policy, self._tuning, now))
             self._handle(Ticked())
@@ -251,7 +251,9 @@ class Scheduler:
             self._lanes.stop()
             self._changed.notify_all()
         for name in self._lanes.join(self._settings.close_s):
-            _log.error("lane_not_ended name=%s: its engine does not return; its thread is left behind", name)
+            _log.error(
+                "lane_not_ended name=%s reason=%s", name, "its engine does not return; its thread is left behind"
+            )
         if self._timer is not threading.current_thread():
             self._timer.join()
 
@@ -300,13 +302,16 @@ class Scheduler:
     def lane_lost(self, lane: Lane, error: BaseException) -> None:
         """A lane has crashed, or could not make its engines."""
         with self._lock:
-            self._lose(lane, "crashed", place_of(error))
+            self._lose(lane, "crashed", *place_of(error))
 
-    def _lose(self, lane: Lane, reason: Literal["crashed", "hung"], why: str) -> None:
+    def _lose(self, lane: Lane, reason: Literal["crashed", "hung"], error_name: str = "-", place: str = "-") -> None:
         now = self.clock()
         if not self._lanes.give_up(lane, now):
             return
-        _log.error("lane_lost name=%s reason=%s starting=%s %s", lane.name, reason, not lane.is_up, why)
+        starting = not lane.is_up
+        _log.error(
+            "lane_lost name=%s reason=%s starting=%s error=%s at=%s", lane.name, reason, starting, error_name, place
+        )
         self._observer.lane_replaced(reason)
         final: tuple[int, ...] = ()
         if lane.task is not None:
