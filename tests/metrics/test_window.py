@@ -12,6 +12,7 @@ from streams_reported import report
 
 from yuliu.metrics.report import Moments
 from yuliu.metrics.window import MAX_TTFPS, WINDOW_S, Window, percentile
+from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from yuliu.metrics.report import StreamReport
@@ -24,6 +25,7 @@ def reports(draw: st.DrawFn) -> StreamReport:
     sent_s = draw(st.none() | st.floats(0.001, 4.0))
     return report(
         outcome=draw(st.sampled_from(OUTCOMES)),
+        stream_class=draw(st.sampled_from(StreamClass)),
         moments=Moments(sent_s=sent_s, ended_s=5.0),
         underrun_s=draw(st.sampled_from([0.0, 0.004, 0.5])) if sent_s else 0.0,
         audio_s=draw(st.floats(0, 10)) if sent_s else 0.0,
@@ -44,7 +46,8 @@ def naive(told: list[tuple[float, Any]], now: float) -> dict[str, Any]:
     recent = [fact for at_s, fact in told if math.floor(now) - WINDOW_S < math.floor(at_s)]
     ended = [fact[1] for fact in recent if fact[0] == "ended"]
     heard = [each for each in ended if each.moments.sent_s is not None]
-    gaps = [each for each in heard if each.underrun_s >= 0.01]
+    listened = [each for each in heard if each.stream_class is not StreamClass.BULK]
+    gaps = [each for each in listened if each.underrun_s >= 0.01]
     works = [fact[1:] for fact in recent if fact[0] == "worked"]
     made = {engine: sum(audio_s for name, _, audio_s in works if name == engine) for engine in "ab"}
     took = {engine: sum(took_s for name, took_s, _ in works if name == engine) for engine in "ab"}
@@ -60,8 +63,8 @@ def naive(told: list[tuple[float, Any]], now: float) -> dict[str, Any]:
         },
         "underrun": {
             "streams": len(gaps),
-            "share": len(gaps) / len(heard) if heard else 0.0,
-            "seconds": sum(each.underrun_s for each in ended),
+            "share": len(gaps) / len(listened) if listened else 0.0,
+            "seconds": sum(each.underrun_s for each in listened),
         },
         "audio_s": sum(each.audio_s for each in ended),
         "compute_s": sum(took.values()),

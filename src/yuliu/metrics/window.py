@@ -8,6 +8,8 @@ from collections import Counter, deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from yuliu.types import StreamClass
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -26,7 +28,7 @@ class _Second:
     number: int
     """Which one: the whole part of its times."""
     counts: Counter[str] = field(default_factory=Counter)
-    """``started``, the outcomes, ``heard`` (ended with sound), ``underrun``, ``characters``."""
+    """``started``, the outcomes, ``heard`` (ended with sound, but for bulk work), ``underrun``, ``characters``."""
     feedback: Counter[str] = field(default_factory=Counter)
     underrun_s: float = 0.0
     audio_s: float = 0.0
@@ -51,12 +53,14 @@ class Window:
         second = self._at(now)
         second.counts[report.outcome] += 1
         second.counts["characters"] += report.num_characters
-        second.counts["underrun"] += report.had_underrun
-        second.underrun_s += report.underrun_s
+        is_listened_to = report.stream_class is not StreamClass.BULK
+        if is_listened_to:
+            second.counts["underrun"] += report.had_underrun
+            second.underrun_s += report.underrun_s
         second.audio_s += report.audio_s
         ttfp_s = report.moments.ttfp_s()
         if ttfp_s is not None:
-            second.counts["heard"] += 1
+            second.counts["heard"] += is_listened_to
             _keep(second.ttfps_s, ttfp_s)
 
     def worked(self, engine: str, took_s: float, audio_s: float, now: float) -> None:
