@@ -118,6 +118,21 @@ def test_a_good_key_opens_what_its_scopes_say(tmp_path: Path) -> None:
     assert {path for path in ROUTES if scope_of(path) is None} == lists  # a new path has to be thought of
 
 
+def test_no_spelling_of_a_path_needs_less(locked: Locked) -> None:
+    """What the router takes for a path needs what the path needs."""
+    headers = locked.key()
+    for path in (
+        "/metrics%0A",
+        "/%6Detrics",
+        "/metrics?a",
+        "/metrics#a",
+        "/v1/stats%0a",
+        "/v1/phrases%0A",
+        "/v1/lexicons%0A",
+    ):
+        assert code_of(locked.ask("GET", path, headers)) == (403, "insufficient_scope"), path
+
+
 def test_a_key_may_be_shown_in_either_header(locked: Locked) -> None:
     """And by OpenAI's client, which raises its own errors without one."""
     headers = locked.key()
@@ -266,15 +281,26 @@ def test_websockets_need_keys_too(locked: Locked) -> None:
 
 
 def test_a_revoked_key_opens_no_further_context(locked: Locked) -> None:
-    """A socket that was opened before is no way in."""
+    """A socket that was opened before is no way in, nor is a context that was."""
     with talking(locked.running.port, additional_headers=locked.key()) as talk:
-        talk.speak("Hello.")
-        talk.until("done")
+        talk.say("start", "a")
+        talk.until("started", "a")
         locked.store.revoke("one")
+        talk.say("text", "a", text="Hello.")
         talk.say("start", "b")
-        while not (errors := talk.told("error", "b")):
-            talk.next()
-        assert errors[0]["code"] == "not_allowed"
+        for name in ("a", "b"):
+            while not (errors := talk.told("error", name)):
+                talk.next()
+            assert errors[0]["code"] == "not_allowed"
+
+
+def test_text_in_a_body_is_bounded_too(locked: Locked) -> None:
+    """``POST /v1/stream`` answers with the status while nothing was sent yet."""
+    headers = locked.key(characters=20, per_minute=2) | {"Content-Type": "text/plain"}
+    assert locked.ask("POST", "/v1/stream", headers, content=b"Hello there.").status_code == 200
+    assert code_of(locked.ask("POST", "/v1/stream", headers, content=b"Good evening.")) == (429, "quota_exceeded")
+    answer = locked.ask("POST", "/v1/stream", headers, content=b"Bye.")
+    assert "requests a minute" in answer.json()["error"]["message"]
 
 
 def test_a_stream_is_resumed_with_its_own_key(locked: Locked) -> None:

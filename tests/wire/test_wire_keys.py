@@ -154,6 +154,8 @@ def test_any_headers_are_read(headers: dict[str, str]) -> None:
         ("/v1/stats", "metrics"),
         ("/v1/models", None),
         ("/v1/phrasesandmore", None),
+        ("/v1/phrases\n", "phrases"),  # the router takes it for the path without
+        ("/metrics\n", "metrics"),
     ],
 )
 def test_scopes_of_paths(path: str, scope: str | None) -> None:

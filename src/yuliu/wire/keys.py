@@ -129,6 +129,7 @@ def subprotocols(headers: Mapping[str, str]) -> list[str]:
 
 def scope_of(path: str) -> str | None:
     """The scope that a path needs; None if any key will do, as for lists and for paths that are not served."""
+    path = path.rstrip("\n")  # routers that match with "$" take a path for the same with a newline behind it
     if path in _SPEAKING:
         return "speak"
     for prefix, scope in _SCOPE_OF_PREFIX.items():
