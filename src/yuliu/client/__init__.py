@@ -10,6 +10,7 @@
 """
 
 from yuliu.client.asgi import AsgiTransport
+from yuliu.client.blocking import BlockingStream, Client
 from yuliu.client.client import AsyncClient, Retry
 from yuliu.client.clock import ClockOffset, RoundTrip, clock_offset
 from yuliu.client.errors import ConnectionLost, ServerRefused
@@ -20,6 +21,8 @@ from yuliu.client.stream import ClientStream
 __all__ = (
     "AsgiTransport",
     "AsyncClient",
+    "BlockingStream",
+    "Client",
     "ClientStream",
     "ClockOffset",
     "ConnectionLost",

@@ -1,0 +1,78 @@
+"""The client without ``async``."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from native import LONG, TEXT, pcm_of
+from serving import running_server
+
+from yuliu.audio.pcm import to_s16le
+from yuliu.client import Client
+from yuliu.client.sounds import Sound
+from yuliu.errors import UnknownVoice
+from yuliu.types import Cancelled, Finished
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from serving import Running
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture
+def client(running: Running) -> Iterator[Client]:
+    with Client(running.url) as client:
+        yield client
+
+
+def test_a_whole_text(client: Client, running: Running) -> None:
+    assert to_s16le(client.speak(TEXT).samples) == pcm_of(running, TEXT)
+    with pytest.raises(UnknownVoice):
+        client.speak(TEXT, voice="nobody")
+
+
+def test_text_in_pieces(client: Client, running: Running) -> None:
+    """One thread writes while another reads."""
+    with client.stream() as stream:
+
+        def write() -> None:
+            for delta in TEXT:
+                stream.push(delta)
+            stream.end()
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        sound = b"".join(to_s16le(chunk.samples) for chunk in stream)
+        writer.join()
+    assert sound == pcm_of(running, TEXT)
+    assert isinstance(stream.ending, Finished)
+
+
+def test_cancelling(client: Client) -> None:
+    with client.stream(preset="dialogue") as stream:
+        stream.push(LONG)
+        stream.flush()
+        events = stream.events()
+        assert any(isinstance(event, Sound) for event in events)
+        stream.played(0.01)
+        assert isinstance(stream.cancel(0.02), Cancelled)
+        assert list(events) == []
+
+
+def test_the_clock(client: Client) -> None:
+    clock = client.clock(2)
+    assert abs(clock.offset_s) <= clock.uncertainty_s + 1e-5
+
+
+def test_its_thread_ends(running: Running) -> None:
+    with Client(running.url) as client:
+        client.speak("Hello.")
+    assert "yuliu-client" not in {thread.name for thread in threading.enumerate()}
