@@ -21,9 +21,9 @@ Examples:
   yuliu serve                                  on this machine only
   yuliu serve --voice heart --port 9000        one voice, another port
   yuliu keys add phone
-  yuliu serve --host 0.0.0.0 --expose          for other machines that have a key
+  yuliu serve --host 0.0.0.0 --expose          for others that have a key
   yuliu serve --log-format json 2>serve.log    for whatever collects logs
-  yuliu serve --lanes 2 --cache 64             two threads speak; 64 MB of sound are kept
+  yuliu serve --lanes 2 --cache 64             two threads, 64 MB of sound
   yuliu serve --presets ours.toml              presets of your own
   yuliu serve --phrases greetings.txt          spoken ahead, sent at once
 
