@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "say": "Speak a text, a file, or what is piped in while it is being written.",
     "serve": "Run the server.",
+    "client": "Speak from a server elsewhere; show what its first sound waits for.",
     "explain": "Show how a text will be read, before any sound is made.",
     "lexicon": "Say how words are to be said: list, add, remove, import, export, check.",
     "voices": "List, pull, check and remove voices.",

@@ -182,6 +182,11 @@ class Device:
         self._sample_rate = sample_rate
         self._started = False
 
+    @property
+    def latency_s(self) -> float:
+        """How long what is written waits to be heard, as the device says, seconds."""
+        return float(self._stream.latency)
+
     def write(self, samples: Samples) -> None:
         """Play; returns when all but the device's latency of it was heard."""
         if not self._started:

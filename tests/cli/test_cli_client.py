@@ -1,0 +1,108 @@
+"""``yuliu client`` beside a server on a real socket."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from native import TEXT, pcm_of
+from program import wav_samples
+from serving import running_server
+
+from yuliu.cli.client import _table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from program import Start
+    from serving import Running
+
+PATIENCE_S = 30.0
+"""How long a program may run that must end; only met by a test that fails."""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    with running_server() as server:
+        yield server
+
+
+def test_a_text_to_a_file(running: Running, start: Start, tmp_path: Path) -> None:
+    """The same samples as here."""
+    out = tmp_path / "out.wav"
+    process = start("client", TEXT, "--url", running.url, "-o", out)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (0, b"")
+    assert wav_samples(out) == pcm_of(running, TEXT)
+
+
+def test_standard_input_to_standard_output(running: Running, start: Start) -> None:
+    """Bare samples, from what is piped in."""
+    process = start("client", "--url", running.url, "-o", "-", "--format", "pcm")
+    sound, errors = process.communicate(TEXT.encode(), timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (0, b"")
+    assert sound == pcm_of(running, TEXT)
+
+
+def test_the_parts_of_the_time_add_up_to_the_whole(running: Running, start: Start, tmp_path: Path) -> None:
+    """Within five parts of a hundred, in a single run; none is less than nothing but by rounding."""
+    arguments = ("client", "Hello there.", "--url", running.url, "-o", tmp_path / "out.wav", "--latency", "--json")
+    process = start(*arguments)
+    told, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (0, b"")
+    figures = json.loads(told)
+    assert sum(figures["parts_ms"].values()) == pytest.approx(figures["whole_ms"], rel=0.05)
+    assert min(figures["parts_ms"].values()) >= -0.1
+    assert figures["clock"]["uncertainty_ms"] > 0
+
+
+def test_a_table_for_people(running: Running, start: Start) -> None:
+    """A line for each part, then the whole."""
+    process = start("client", "Hello.", "--url", running.url, "-o", "/dev/null", "--latency", "--runs", "3")
+    told, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (0, b"")
+    names = [line[:12].strip() for line in told.decode().splitlines()[:11]]
+    assert names == [
+        *("text wait", "queue", "front end", "plan", "first step", "encode", "network", "buffer", "audible"),
+        *("sum", "whole"),
+    ]
+    assert b"(median of 3)" in told
+
+
+def test_bars_lie_where_their_parts_do() -> None:
+    """One after the other."""
+    clock = {"offset_ms": 0, "uncertainty_ms": 0.1, "round_trip_ms": 0.2}
+    figures = {"runs": 1, "parts_ms": {"one": 10.0, "two": 30.0}, "sum_ms": 40.0, "whole_ms": 40.0}
+    lines = _table({**figures, "network_back_ms": 0.0, "clock": clock}).splitlines()
+    assert lines[0].endswith("  " + "█" * 10)
+    assert lines[1].endswith("  " + " " * 10 + "█" * 30)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("Hello.", "--voice", "nobody", "-o", "/dev/null"), 2, b"voice"),
+        (("Hello.", "--runs", "2", "-o", "/dev/null"), 2, b"go with --latency"),
+        (("--latency", "-o", "/dev/null"), 2, b"needs TEXT"),
+        (("Hello.", "--latency", "-o", "-"), 2, b"for the figures"),
+        (("...", "-o", "/dev/null"), 1, b"nothing"),
+    ],
+)
+def test_what_is_wrong_is_told(
+    running: Running, start: Start, arguments: tuple[str, ...], code: int, words: bytes
+) -> None:
+    """On standard error, with the exit code."""
+    process = start("client", "--url", running.url, *arguments)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == code, errors
+    assert words in errors
+
+
+def test_no_server(start: Start) -> None:
+    """Says where it looked."""
+    process = start("client", "Hello.", "--url", "http://127.0.0.1:9", "-o", "/dev/null")
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == 1
+    assert b"no server answers at ws://127.0.0.1:9" in errors
