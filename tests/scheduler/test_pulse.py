@@ -26,6 +26,14 @@ def test_the_first_sound_counts_from_the_first_text() -> None:
     assert pulse.measured(EMPTY, 19.0).ttfp_s == {FAST: pytest.approx(0.25)}
 
 
+def test_a_stream_with_a_target_of_its_own_counts_by_its_share() -> None:
+    """Half of a target of one second is as late as half of that of its class."""
+    pulse = Pulse(Tuning())
+    pulse.segment_ready(1, FAST, 0.0, first_packet_s=1.0)
+    pulse.taken(1, 0.5)
+    assert pulse.measured(EMPTY, 1.0).ttfp_s == {FAST: pytest.approx(Tuning().classes[FAST].first_packet_s / 2)}
+
+
 def test_classes_are_apart_and_old_sounds_are_forgotten() -> None:
     """After ten seconds; of many, nearly the slowest tells."""
     pulse = Pulse(Tuning())

@@ -19,7 +19,9 @@ def test_a_preset_becomes_options() -> None:
     """Class, lead and cutting are the preset's; all else is the caller's."""
     base = StreamOptions(SpeakOptions(speed=1.5), terms=Terms(weight=3.0), lead_in_ms=20, stall_s=math.inf)
     options = options_of("dialogue", base, num_lanes=4)
-    assert options.terms == Terms(StreamClass.INTERACTIVE, weight=3.0, max_lead_s=3.0, max_planned=4)
+    assert options.terms == Terms(
+        StreamClass.INTERACTIVE, weight=3.0, max_lead_s=3.0, max_planned=4, first_packet_s=0.5
+    )
     assert options.max_pending == 4 + 6
     assert options == replace(base, terms=options.terms, max_pending=10)
 
@@ -42,7 +44,7 @@ def test_overridden_presets_hold() -> None:
     """A request changes single fields."""
     preset = resolve("audiobook", {"class": "bulk", "max_lead_s": 60, "queue": [1, 2]})
     options = options_of(preset, num_lanes=2)
-    assert options.terms == Terms(StreamClass.BULK, max_lead_s=60.0, max_planned=2)
+    assert options.terms == Terms(StreamClass.BULK, max_lead_s=60.0, max_planned=2, first_packet_s=1.0)
     assert options.max_pending == 4
 
 

@@ -26,6 +26,8 @@ class Terms:
     """Number of the group of phrases for which its sound is kept; None keeps none for good."""
     ttfp_target_s: float | None = None
     """Its first sound should be there so long after its first text, seconds; None takes the target of its class."""
+    first_packet_s: float | None = None
+    """What the controller is to keep its first packet within, seconds; None takes what holds for its class."""
 
 
 # Events: what happened.

@@ -17,7 +17,7 @@ INTERVAL_S = 1.0
 """The controller is asked so often, seconds."""
 WINDOW_S = 10.0
 """First sounds count for so long, seconds."""
-MAX_SOUNDS = 1_000
+MAX_SOUNDS = 200
 """Of these the latest count, for each class."""
 QUANTILE = 0.95
 MIN_LANES = 2
@@ -34,25 +34,34 @@ class Pulse:
 
     def __init__(self, tuning: Tuning, max_lanes: int | None = None) -> None:
         listened = (each for each in tuning.classes if each is not StreamClass.BULK)
-        targets: dict[StreamClass, float] = {each: tuning.classes[each].first_packet_s for each in listened}
-        self._controller = None if max_lanes is None else Controller(targets, MIN_LANES, max_lanes, start=tuning)
+        self._targets: dict[StreamClass, float] = {each: tuning.classes[each].first_packet_s for each in listened}
+        self._controller = None if max_lanes is None else Controller(self._targets, MIN_LANES, max_lanes, start=tuning)
         self._adapted_at_s = float("-inf")
-        self._waiting: dict[int, tuple[StreamClass, float]] = {}  # streams with text and without sound, and since when
+        self._waiting: dict[
+            int, tuple[StreamClass, float, float]
+        ] = {}  # without sound: since when, scale
         self._heard: set[int] = set()
         self._sounds: dict[StreamClass, deque[tuple[float, float]]] = {}  # when, and after how long
         self._last: tuple[float, float] | None = None  # when it was asked last, and the lanes' work until then
 
-    def segment_ready(self, stream_id: int, stream_class: StreamClass, now: float) -> None:
-        """A stream has a segment; the first one is what its listener waits for."""
+    def segment_ready(
+        self, stream_id: int, stream_class: StreamClass, now: float, first_packet_s: float | None = None
+    ) -> None:
+        """A stream has a segment; the first one is what its listener waits for.
+
+        A stream with a target of its own, ``first_packet_s``, counts by what share of it was needed.
+        """
         if stream_id not in self._heard:
-            self._waiting.setdefault(stream_id, (stream_class, now))
+            target_s = self._targets.get(stream_class)
+            scale = target_s / first_packet_s if target_s and first_packet_s else 1.0
+            self._waiting.setdefault(stream_id, (stream_class, now, scale))
 
     def taken(self, stream_id: int, now: float) -> None:
         """Sound of a stream was taken."""
         if (waited := self._waiting.pop(stream_id, None)) is not None:
             self._heard.add(stream_id)
-            stream_class, since_s = waited
-            self._sounds.setdefault(stream_class, deque(maxlen=MAX_SOUNDS)).append((now, now - since_s))
+            stream_class, since_s, scale = waited
+            self._sounds.setdefault(stream_class, deque(maxlen=MAX_SOUNDS)).append((now, scale * (now - since_s)))
 
     def closed(self, stream_id: int) -> None:
         """A stream is over."""

@@ -31,6 +31,8 @@ class Stream:
     stream_class: StreamClass
     phrases: int | None = None
     """Its sound is kept for this group of phrases."""
+    first_packet_s: float | None = None
+    """What its first packet is to be kept within; None takes what holds for its class."""
     error: SynthesisFailed | None = None
     """Why its work failed last."""
 

@@ -17,22 +17,18 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING
 
-from yuliu.errors import Closed, Overloaded, SynthesisFailed
+from yuliu.errors import Closed, SynthesisFailed
 from yuliu.scheduler.cache import SoundCache
 from yuliu.scheduler.events import (
-    Action,
     Admit,
     Event,
     Fail,
     LaneLost,
     LaneUp,
-    Plan,
     PlayedTo,
     Reject,
     SegmentReady,
-    Serve,
     SoundTaken,
-    Step,
     StreamClosed,
     StreamOpened,
     Terms,
@@ -44,13 +40,13 @@ from yuliu.scheduler.events import (
 from yuliu.scheduler.lane import Lane, Outcome, Task, Work, place_of
 from yuliu.scheduler.lanes import Lanes, make_all
 from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.orders import Orders
 from yuliu.scheduler.outcomes import event_of, facts_of, observe
 from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
 from yuliu.scheduler.policy import Policy
 from yuliu.scheduler.pulse import Pulse
 from yuliu.scheduler.settings import Settings
 from yuliu.scheduler.streams import Stream, Streams
-from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,6 +114,7 @@ class Scheduler:
         self._pulse = Pulse(settings.tuning, num_lanes if settings.adaptive else None)
         hang_s, restart_s = settings.hang_s, settings.restart_s
         self._lanes = Lanes(dict(factories), self, num_lanes=num_lanes, hang_s=hang_s, restart_s=restart_s)
+        self._orders = Orders(self._streams, self._lanes, self._observer)
         with self._lock:
             self._lanes.fill(clock(), first)
         self._timer = threading.Thread(target=self._watch, name="yuliu-timer", daemon=True)
@@ -138,7 +135,7 @@ class Scheduler:
             if self._closed:
                 raise Closed("the scheduler is closed; open a new speaker")
             stream_id = next(self._ids)
-            self._streams.open(stream_id, Stream(sink, terms.stream_class, terms.phrases))
+            self._streams.open(stream_id, Stream(sink, terms.stream_class, terms.phrases, terms.first_packet_s))
             self._handle(StreamOpened(stream_id, engines or tuple(self.capabilities), terms))
             if not len(self._lanes):
                 self._break(stream_id, self._no_lane())
@@ -149,7 +146,7 @@ class Scheduler:
         with self._lock:
             if (stream := self._streams.get(stream_id)) is None:
                 return
-            self._pulse.segment_ready(stream_id, stream.stream_class, self.clock())
+            self._pulse.segment_ready(stream_id, stream.stream_class, self.clock(), stream.first_packet_s)
             work = Work(next(self._ids), stream_id, engine, segment, options)
             cached_s = self._streams.add(work)
             if work.keeping is not None:
@@ -354,52 +351,17 @@ class Scheduler:
         if self._record is not None:
             self._record(now, event, actions)
         for action in actions:
-            self._do(action, now)
+            self._orders.follow(action, self._tuning, now)
+            if isinstance(action, Reject | Fail):
+                self._forget(action.stream_id)  # as the policy has
         if isinstance(event, StreamClosed):
             self._forget(event.stream_id)
         if isinstance(event, StreamOpened) and not any(isinstance(action, Admit | Reject) for action in actions):
             self._observer.admission(event.terms.stream_class, "queued")
 
-    def _do(self, action: Action, now: float) -> None:
-        match action:
-            case Step():
-                works = tuple(self._streams.work(part.job_id) for part in action.parts)
-                self._give(action.lane, works, tuple(part.num_frames for part in action.parts), now)
-            case Plan():
-                self._give(action.lane, (self._streams.work(action.job_id),), None, now)
-            case Serve():
-                self._streams.serve(self._streams.work(action.job_id), now)
-            case Admit() | Reject() | Fail():
-                self._decide(action)
-
-    def _decide(self, action: Admit | Reject | Fail) -> None:
-        """What becomes of a stream."""
-        stream = self._streams.get(action.stream_id)
-        match action:
-            case Admit() if stream is not None:
-                self._observer.admission(stream.stream_class, "admitted")
-                is_dialogue = stream.stream_class is StreamClass.INTERACTIVE
-                stream.sink(Admitted(action.throughput, self._tuning.first_weight_scale if is_dialogue else 1.0))
-            case Reject() if stream is not None:
-                self._observer.admission(stream.stream_class, "rejected", reason=action.reason)
-                message = "more streams are being spoken than this machine can carry; try again later"
-                self._streams.close_with(action.stream_id, Overloaded(message, retry_after_s=action.retry_after_s))
-            case Fail() if stream is not None:
-                unknown = SynthesisFailed("the engine failed twice while speaking; see the log")
-                self._streams.close_with(action.stream_id, stream.error or unknown)
-        if not isinstance(action, Admit):
-            self._forget(action.stream_id)  # as the policy has
-
     def _forget(self, stream_id: int) -> None:
         self._streams.forget(stream_id)
         self._pulse.closed(stream_id)
-
-    def _give(self, lane: str, works: tuple[Work, ...], num_frames: tuple[int, ...] | None, now: float) -> None:
-        """Let a lane work; with a new instance of the engine if it is the very one that failed."""
-        for work in works:
-            if work.failed_on is not None:
-                self._observer.retried(work.engine)
-        self._lanes.give(lane, Task(works, num_frames, any(work.failed_on == lane for work in works)), now)
 
     def _break(self, stream_id: int, error: SynthesisFailed | Closed) -> None:
         """End a stream that the policy still knows."""

@@ -140,6 +140,12 @@ def options_of(
     base = base or StreamOptions()
     lanes = max(2, num_lanes or os.cpu_count() or 1)  # one is rendered, one planned meanwhile: no gap between them
     max_planned = preset.lanes.clamp(preset.lanes.most or lanes, available=lanes)
-    terms = replace(base.terms, stream_class=preset.stream_class, max_lead_s=preset.max_lead_s, max_planned=max_planned)
+    terms = replace(
+        base.terms,
+        stream_class=preset.stream_class,
+        max_lead_s=preset.max_lead_s,
+        max_planned=max_planned,
+        first_packet_s=preset.first_packet_s,
+    )
     max_pending = max_planned + preset.queue.clamp(preset.queue.most or MEMORY_PARTS, available=MEMORY_PARTS)
     return replace(base, chunking=preset.chunking, segmenter=None, terms=terms, max_pending=max_pending)
