@@ -14,7 +14,9 @@ from yuliu.client.blocking import BlockingStream, Client
 from yuliu.client.client import AsyncClient, Retry
 from yuliu.client.clock import ClockOffset, RoundTrip, clock_offset
 from yuliu.client.errors import ConnectionLost, ServerRefused
+from yuliu.client.jitter import JitterBuffer
 from yuliu.client.network import WebSocketTransport
+from yuliu.client.player import NullOutput, Player
 from yuliu.client.sounds import Sound
 from yuliu.client.stream import ClientStream
 
@@ -26,6 +28,9 @@ __all__ = (
     "ClientStream",
     "ClockOffset",
     "ConnectionLost",
+    "JitterBuffer",
+    "NullOutput",
+    "Player",
     "Retry",
     "RoundTrip",
     "ServerRefused",
