@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 from native import TEXT, pcm_of
 from program import wav_samples
 from serving import running_server
 
+from yuliu.audio.pcm import to_s16le
 from yuliu.cli.client import _table
+from yuliu.cli.remote import Played, play
+from yuliu.cli.sinks import Device
+from yuliu.client import AsyncClient
+from yuliu.types import Cancelled, Finished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from program import Start
@@ -106,3 +112,55 @@ def test_no_server(start: Start) -> None:
     _, errors = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == 1
     assert b"no server answers at ws://127.0.0.1:9" in errors
+
+
+class FakeStream:
+    """As a ``sounddevice.OutputStream`` that plays at once."""
+
+    latency = 0.07
+
+    def __init__(self) -> None:
+        self.samples: list[float] = []
+        self.done: list[str] = []
+
+    def write(self, samples: np.ndarray[Any, np.dtype[np.float32]]) -> None:
+        self.samples += samples[:, 0].tolist()
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda: self.done.append(name)
+
+
+async def pieces(*texts: str) -> AsyncIterator[str]:
+    for text in texts:
+        yield text
+
+
+async def test_a_device_gets_all_of_it(running: Running) -> None:
+    """In order; silence may stand between, if the device was quicker; what it holds counts as not heard yet."""
+    device, played = FakeStream(), Played()
+    async with AsyncClient(running.url) as client:
+        stream = client.stream(times=True)
+        await play(stream, pieces(TEXT[:9], TEXT[9:]), lambda rate: Device(device, rate), played=played)
+    expected = running.speaker.speak(TEXT).samples
+    heard = to_s16le(np.array([each for each in device.samples if each], np.float32))
+    assert heard == to_s16le(expected[np.abs(expected) > 0.5 / 32767])
+    assert device.done == ["start", "stop", "close"]
+    assert isinstance(played.ending, Finished)
+    assert played.moments is not None
+    assert played.times is not None
+    assert played.moments.heard_s - played.moments.given_s >= FakeStream.latency
+
+
+async def test_an_unreadable_text_silences_the_device(running: Running) -> None:
+    """What was read of it does not go on."""
+
+    async def broken() -> AsyncIterator[str]:
+        yield TEXT
+        raise OSError("gone")
+
+    device, played = FakeStream(), Played()
+    async with AsyncClient(running.url) as client:
+        with pytest.raises(OSError, match="gone"):
+            await play(client.stream(), broken(), lambda rate: Device(device, rate), played=played)
+    assert isinstance(played.ending, Cancelled)
+    assert "stop" not in device.done

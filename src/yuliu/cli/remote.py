@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from yuliu.cli.background import BackgroundThread
 from yuliu.cli.sinks import Device
 from yuliu.cli.speaking import ABANDON_S, BLOCK_S
+from yuliu.client.player import Player
 from yuliu.client.waterfall import Moments, silence_s
 
 if TYPE_CHECKING:
@@ -19,8 +20,13 @@ if TYPE_CHECKING:
 
     from yuliu.cli.sinks import Sink
     from yuliu.client import ClientStream
-    from yuliu.types import Chunk, Ending
+    from yuliu.types import Chunk, Ending, Samples
     from yuliu.wire.native.messages import Times
+
+MAX_AHEAD_S = 0.5
+"""Sound that may wait to be played before no more is taken."""
+TELL_S = 0.05
+"""How often is looked whether it has been."""
 
 
 @dataclass(slots=True)
@@ -36,6 +42,57 @@ class Played:
     """Of the first sound, here; None if none was heard."""
 
 
+class _Written:
+    """Sound goes to a file or pipe."""
+
+    def __init__(self, sink: Sink, thread: BackgroundThread) -> None:
+        self._sink, self._thread = sink, thread
+        self.latency_s = 0.0
+        self.began_at_s: float | None = None
+
+    async def take(self, samples: Samples, _: ClientStream) -> None:
+        """Write it."""
+        if self.began_at_s is None:
+            self.began_at_s = time.monotonic()
+        await self._thread.run(partial(self._sink.write, samples))
+
+    def finish(self) -> None:
+        """All is there."""
+        self._sink.finish()
+
+    def stop(self) -> None:
+        """What is there is all."""
+        self._sink.abandon()
+
+
+class _Heard:
+    """Sound is played; the server is told how far, and what is far ahead waits."""
+
+    def __init__(self, device: Device, sample_rate: int) -> None:
+        self._player = Player(device, sample_rate)
+        self.latency_s = device.latency_s
+
+    @property
+    def began_at_s(self) -> float | None:
+        """When the first sound was given to the device."""
+        return self._player.began_at_s
+
+    async def take(self, samples: Samples, stream: ClientStream) -> None:
+        """Let it sound in its turn."""
+        self._player.put(samples)
+        while self._player.level_s > MAX_AHEAD_S:  # noqa: ASYNC110 - it falls on a thread
+            await asyncio.sleep(TELL_S)
+        await stream.played(self._player.position_s)
+
+    def finish(self) -> None:
+        """Wait until all was heard."""
+        self._player.finish()
+
+    def stop(self) -> None:
+        """Be silent."""
+        self._player.stop()
+
+
 class _Output:
     """Lets chunks out."""
 
@@ -44,53 +101,44 @@ class _Output:
         self._played = played
         self._on_change = on_change
         self._thread = BackgroundThread("yuliu-sound")
-        self._sink: Sink | None = None
-        self._given_s: float | None = None
+        self._to: _Written | _Heard | None = None
+        self._quiet_s: float | None = None  # until the first audible sample
 
     async def take(self, chunk: Chunk, stream: ClientStream) -> None:
         """Give it to the output, block by block."""
-        sink = self._sink or await self._opened(chunk.sample_rate)
-        self._look(chunk, stream, sink)
+        to = self._to = self._to or await self._opened(chunk.sample_rate)
+        if self._quiet_s is None and (quiet_s := silence_s(chunk.samples, chunk.sample_rate)) is not None:
+            self._quiet_s = chunk.start_s + quiet_s
         num_samples = round(BLOCK_S * chunk.sample_rate)
         for at in range(0, len(chunk.samples), num_samples):
             block = chunk.samples[at : at + num_samples]
-            await self._thread.run(partial(sink.write, block))
+            await to.take(block, stream)
             self._played.audio_s += len(block) / chunk.sample_rate
             self._on_change()
-            if isinstance(sink, Device):
-                await stream.played(max(0.0, self._played.audio_s - sink.latency_s))
 
-    async def close(self, *, finished: bool) -> None:
+    async def close(self, stream: ClientStream, *, finished: bool) -> None:
         """Let it sound to its end, or fall silent."""
-        if self._sink is None:
+        if self._to is None:
             return
         if finished:
-            await self._thread.run(self._sink.finish)
+            await self._thread.run(self._to.finish)
+            self._look(self._to, stream)
             return
         with suppress(TimeoutError, OSError):  # what brought us here is what the user must know
             async with asyncio.timeout(ABANDON_S):
-                await self._thread.run(self._sink.abandon)
+                await self._thread.run(self._to.stop)
 
-    async def _opened(self, sample_rate: int) -> Sink:
-        self._sink = await self._thread.run(partial(self._open_sink, sample_rate))
-        return self._sink
+    async def _opened(self, sample_rate: int) -> _Written | _Heard:
+        sink = await self._thread.run(partial(self._open_sink, sample_rate))
+        return _Heard(sink, sample_rate) if isinstance(sink, Device) else _Written(sink, self._thread)
 
-    def _look(self, chunk: Chunk, stream: ClientStream, sink: Sink) -> None:
-        """When the first sound is given out, and when it is heard."""
-        if self._played.moments is not None or stream.entered_at_s is None or stream.first_sound_at_s is None:
+    def _look(self, to: _Written | _Heard, stream: ClientStream) -> None:
+        """When the first sound was given out, and when it was heard."""
+        asked_s, received_s, given_s = stream.entered_at_s, stream.first_sound_at_s, to.began_at_s
+        if self._quiet_s is None or asked_s is None or received_s is None or given_s is None:
             return
-        if self._given_s is None:
-            self._given_s = time.monotonic()
-        quiet_s = silence_s(chunk.samples, chunk.sample_rate)
-        if quiet_s is None:
-            return
-        latency_s = sink.latency_s if isinstance(sink, Device) else 0.0
-        self._played.moments = Moments(
-            asked_s=stream.entered_at_s,
-            received_s=stream.first_sound_at_s,
-            given_s=self._given_s,
-            heard_s=self._given_s + latency_s + chunk.start_s + quiet_s,
-        )
+        heard_s = given_s + to.latency_s + self._quiet_s
+        self._played.moments = Moments(asked_s=asked_s, received_s=received_s, given_s=given_s, heard_s=heard_s)
 
 
 async def play(
@@ -128,7 +176,7 @@ async def play(
     finally:
         played.ending = stream.ending
         played.times = stream.done.times if stream.done else None
-        await output.close(finished=finished)
+        await output.close(stream, finished=finished)
 
 
 async def _push(stream: ClientStream, pieces: AsyncIterator[str]) -> None:
