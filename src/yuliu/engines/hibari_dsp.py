@@ -79,9 +79,26 @@ class NoiseTable:
         Returns:
             float32, shape (num_frames, 2, 601): real and imaginary parts, each of variance 1.
         """
-        places = np.random.Generator(np.random.SFC64([seed % (1 << 64), first_frame]))
-        rows = self._rows[places.integers(0, len(self._rows), num_frames)]
+        frames = np.arange(first_frame, first_frame + num_frames, dtype=np.uint64)
+        places = _scattered(frames + np.uint64(_scatter_seed(seed))) % np.uint64(len(self._rows))
+        rows: Floats = self._rows[places]
         return rows.reshape(num_frames, 2, NUM_BINS)
+
+
+def _scatter_seed(seed: int) -> int:
+    """A start of 64 bits for each seed: seeds that follow each other are far apart."""
+    return seed * 0xD1B54A32D192ED03 % (1 << 64)
+
+
+def _scattered(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Numbers that look drawn at random, one for each given: the finalizer of SplitMix64 (Steele et al. 2014).
+
+    A generator of numpy would do the same, but making one for each block costs more than all it draws.
+    """
+    mixed = numbers * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return mixed ^ (mixed >> np.uint64(31))
 
 
 def render(spectra: Floats, noise: Floats, f0: Floats, carry: Carry) -> tuple[Floats, Carry]:
