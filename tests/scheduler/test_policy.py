@@ -8,8 +8,9 @@ import pytest
 
 from yuliu.scheduler.admission import BULK_PER_LANE, MAX_RETRY_S, MIN_RETRY_S
 from yuliu.scheduler.agenda import AGEING_S, GUARD_S, PATIENCE_S
-from yuliu.scheduler.book import FRESH_S, MAX_PACE, MAX_UNREAD_S
+from yuliu.scheduler.book import FRESH_S, MAX_PACE, MAX_UNREAD_S, NOTHING_S
 from yuliu.scheduler.costs import EngineFacts
+from yuliu.scheduler.crew import MOMENT_S, RESERVE_S
 from yuliu.scheduler.events import (
     Action,
     Admit,
@@ -36,7 +37,7 @@ from yuliu.scheduler.events import (
     Tuned,
     WorkFailed,
 )
-from yuliu.scheduler.policy import NOTHING_S, RECHECK_S, RESERVE_S, Policy
+from yuliu.scheduler.policy import RECHECK_S, Policy
 from yuliu.scheduler.tuning import ClassRules, Tuning
 from yuliu.types import StreamClass
 
@@ -457,7 +458,7 @@ def test_bulk_is_never_starved_for_ever() -> None:
 
 def test_bulk_leaves_lanes_free_while_others_are_open() -> None:
     """And takes them a second after the last of them."""
-    desk = Desk(num_lanes=3)
+    desk = Desk(num_lanes=3, facts=EngineFacts(FPS, rtf=0.05))
     desk.open(9)
     desk.open(1, 2, 3, terms=BULK)
     assert [chosen(desk.text(number, 10 * number)) for number in (1, 2, 3)] == [[10], [20], []]
@@ -466,6 +467,20 @@ def test_bulk_leaves_lanes_free_while_others_are_open() -> None:
     desk.tell(PlanFinished("lane-2", 90, 10, done=False))
     assert desk.policy.next_wake(desk.now) == pytest.approx(RESERVE_S)
     assert chosen(desk.tell(Ticked(), at=RESERVE_S)) == [30]
+
+
+def test_bulk_takes_reserved_lanes_for_a_moment() -> None:
+    """What is over before a newcomer would notice is done there too; what is not has to wait."""
+    desk = Desk(num_lanes=2)
+    desk.open(9)
+    desk.open(1, 2, terms=BULK)
+    assert (
+        CHEAP.rtf / 2 < MOMENT_S < CHEAP.rtf * 3 / 2
+    )  # a guess: a plan takes a quarter of what two seconds of sound do
+    assert [chosen(desk.text(number, 10 * number)) for number in (1, 2)] == [[10], [20]]
+    assert chosen(desk.planned(10, lane="lane-0")) == [10]  # a step of two seconds takes longer than a moment
+    assert chosen(desk.planned(20, lane="lane-1")) == []
+    assert chosen(desk.stepped(10, 2.0)) == [20]
 
 
 def test_bulk_has_the_only_lane_when_nobody_else_wants_it() -> None:

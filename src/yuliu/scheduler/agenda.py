@@ -109,6 +109,10 @@ class Agenda:
         self._bulk_turn = max(turn, self._bulk_turn)
         self._bulk_since_s = now if self._pools[Pool.BULK] else None
 
+    def next_bulk(self, barred: set[int]) -> Candidate | None:
+        """The bulk work whose turn it is."""
+        return self._least(Pool.BULK, barred)
+
     def bulk_due_s(self) -> float:
         """When bulk work may wait no longer."""
         return float("inf") if self._bulk_since_s is None else self._bulk_since_s + AGEING_S

@@ -15,6 +15,8 @@ MAX_UNREAD_S = 4.0
 """Sound that may wait for its reader before the stream is paused, seconds (384 kB at 24 kHz)."""
 MIN_LEAD_S = 0.5
 """No stream is held with less sound ahead, seconds, however little it asks for."""
+NOTHING_S = 0.02
+"""A step that gave nothing, since its sound has not come yet, is not repeated for so long, or as long as it took."""
 FRESH_S = 2.0
 """A stream that waits for text needs its share of the lanes for so long after its last sound, seconds."""
 MAX_PACE = 1.05

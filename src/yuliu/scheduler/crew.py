@@ -8,6 +8,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
+RESERVE_S = 1.0
+"""Bulk work keeps off the reserved lanes for so long after the last stream of another class, seconds."""
+MOMENT_S = 0.008
+"""But for work that takes no longer, seconds: a newcomer hardly hears it."""
+
+
 class Crew:
     """Which lanes there are and what they do.
 
@@ -34,7 +40,7 @@ class Crew:
 
     @property
     def num_bulk(self) -> int:
-        """Lanes that do bulk work."""
+        """Lanes that do bulk work for longer than a moment."""
         return len(self._bulk)
 
     def come(self, lane: str) -> None:

@@ -64,6 +64,11 @@ class Figures:
         """Compute until a job gives its first sound, seconds."""
         return self.before_step_s(job) + self.costs[job.engine].step_s(self.first_frames(job))
 
+    def work_s(self, job: Job, now: float) -> float:
+        """Compute of what is to be done next for a job, its plan or a step, seconds."""
+        costs = self.costs[job.engine]
+        return costs.step_s(self.part(job, now).num_frames) if job.planned else costs.plan_s
+
     def under_load_s(self, job: Job, took_s: float, num_frames: int) -> float:
         """What a job's part in a step costs when there are many streams, seconds."""
         if self.engines[job.engine].max_batch == 1:

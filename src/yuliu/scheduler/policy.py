@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, assert_never
 from yuliu.scheduler.admission import BULK_PER_LANE, Admission, Room
 from yuliu.scheduler.agenda import RANK, Agenda, Candidate, Pool, deadline_s, pool_of
 from yuliu.scheduler.batches import may_wait_until_s
-from yuliu.scheduler.book import Job, Stream
-from yuliu.scheduler.crew import Crew
+from yuliu.scheduler.book import NOTHING_S, Job, Stream
+from yuliu.scheduler.crew import MOMENT_S, RESERVE_S, Crew
 from yuliu.scheduler.events import (
     Action,
     Admit,
@@ -53,12 +53,8 @@ if TYPE_CHECKING:
     from yuliu.scheduler.snapshot import Snapshot
     from yuliu.scheduler.tuning import Tuning
 
-NOTHING_S = 0.02
-"""A step that gave nothing, since its sound has not come yet, is not repeated for so long, or as long as it took."""
 RECHECK_S = 0.05
 """While streams wait to be admitted it is looked at least so often whether there is room, seconds."""
-RESERVE_S = 1.0
-"""Bulk work keeps off the reserved lanes for so long after the last stream of another class, seconds."""
 _MAKES_ROOM = (StreamOpened, StreamClosed, TextEnded, LaneUp, LaneLost, Tuned, Ticked, WorkFailed)
 
 
@@ -77,8 +73,7 @@ class Policy:
         self._admission = Admission()
         self._agenda = Agenda()
         self._wakes: dict[int, float] = {}  # when held streams may be stepped again
-        self._look = False  # whether there may be room for those who wait
-        self._looked_at_s = float("-inf")
+        self._look, self._looked_at_s = False, float("-inf")  # whether there may be room for those who wait
         self._num_urgent = 0  # streams that are not bulk
         self._urgent_at_s = float("-inf")  # when there was one last
 
@@ -355,15 +350,21 @@ class Policy:
             barred.add(best.job_id)
 
     def _best(self, barred: set[int], now: float) -> Candidate | None:
-        num_lanes = len(self._crew.usable)
-        reserved = self._figures.tuning.reserved_lanes if now - self._urgent_at_s < RESERVE_S else 0
         return self._agenda.best(
             now,
             until_sound_s=lambda job_id: self._figures.first_s(self._jobs[job_id]),
-            listening_s=self._figures.tuning.step_budget_s / num_lanes,
-            bulk=self._crew.num_bulk < max(1, num_lanes - reserved),
+            listening_s=self._figures.tuning.step_budget_s / len(self._crew.usable),
+            bulk=self._takes_bulk(barred, now),
             barred=barred,
         )
+
+    def _takes_bulk(self, barred: set[int], now: float) -> bool:
+        """Whether a further lane may do bulk work; a reserved one only if it is over in a moment."""
+        reserved = self._figures.tuning.reserved_lanes if now - self._urgent_at_s < RESERVE_S else 0
+        if self._crew.num_bulk < max(1, len(self._crew.usable) - reserved):
+            return True
+        found = self._agenda.next_bulk(barred)
+        return found is not None and self._figures.work_s(self._jobs[found.job_id], now) <= MOMENT_S
 
     def _parts(self, best: Candidate, job: Job, barred: set[int], now: float) -> list[Part]:
         """The step of the most urgent job, with others of its engine that go with it; what has failed goes alone."""
@@ -391,7 +392,7 @@ class Policy:
         """A lane is busy with jobs from now on."""
         jobs = [self._jobs[job_id] for job_id in job_ids]
         streams = [self._streams[job.stream_id] for job in jobs]
-        self._crew.give(lane, job_ids, bulk=streams[0].is_bulk)
+        self._crew.give(lane, job_ids, bulk=streams[0].is_bulk and self._figures.work_s(jobs[0], now) > MOMENT_S)
         for job, stream in zip(jobs, streams, strict=True):
             job.busy = True
             self._refresh(stream, now, actions)

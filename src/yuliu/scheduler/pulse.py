@@ -37,9 +37,7 @@ class Pulse:
         self._targets: dict[StreamClass, float] = {each: tuning.classes[each].first_packet_s for each in listened}
         self._controller = None if max_lanes is None else Controller(self._targets, MIN_LANES, max_lanes, start=tuning)
         self._adapted_at_s = float("-inf")
-        self._waiting: dict[
-            int, tuple[StreamClass, float, float]
-        ] = {}  # without sound: since when, scale
+        self._waiting: dict[int, tuple[StreamClass, float, float]] = {}  # without sound: since when, scale
         self._heard: set[int] = set()
         self._sounds: dict[StreamClass, deque[tuple[float, float]]] = {}  # when, and after how long
         self._last: tuple[float, float] | None = None  # when it was asked last, and the lanes' work until then
