@@ -1,6 +1,6 @@
 """The command line on a weightless engine: run as a program by the tests, with the arguments of ``yuliu``.
 
-$TONE_FAIL_STEP: number of the step that fails, as does its repetition. $TONE_LANGUAGES: what the voice speaks, ``zh en``
+$TONE_FAIL_STEP: number of the step that fails, as does its repetition. $TONE_LANGUAGES: what it speaks, ``zh en``
 by default. $TONE_STEP_S: seconds of work for each frame of 10 ms.
 """
 
