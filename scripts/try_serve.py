@@ -44,7 +44,7 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
 
 def speak(url: str, text: str) -> float:
     """Seconds of sound that the server makes of a text."""
-    body = json.dumps({"model": "yuliu", "input": text, "voice": "alloy"}).encode()
+    body = json.dumps({"model": "yuliu", "input": text, "voice": "alloy", "response_format": "wav"}).encode()
     request = urllib.request.Request(  # noqa: S310 - a loopback address
         f"{url}/v1/audio/speech", body, {"Content-Type": "application/json"}
     )
