@@ -118,11 +118,13 @@ def test_a_reader_that_does_not_read_stops_its_stream(schedulers: Callable[[Tone
 def test_closing_ends_the_lanes_and_the_engines() -> None:
     """After close the threads are gone, the engine is closed, and opening says so."""
     engine = ToneEngine()
+    before = set(threading.enumerate())
     scheduler = Scheduler({"tone": lambda: engine}, Settings(num_lanes=1))
+    assert len(set(threading.enumerate()) - before) == 2  # a lane and the timer
     scheduler.submit(scheduler.open(Inbox()), "tone", segment("word " * 100), OPTIONS)
     scheduler.close()
     assert engine.closed
-    assert not [thread for thread in threading.enumerate() if thread.name.startswith("yuliu-")]
+    assert not set(threading.enumerate()) - before
     with pytest.raises(Closed):
         scheduler.open(Inbox())
 
