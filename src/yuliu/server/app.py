@@ -79,7 +79,7 @@ def create_app(  # noqa: PLR0913 - what a server is made of
         return load()
 
     loading = Loading(load_all)
-    door = StreamDoor(loading, presets, limits, origins=origins)
+    door = StreamDoor(loading, presets, limits, threads=threads)
     answers = _Answers(loading, presets)
     routes = [
         Route("/v1/audio/speech", Speech(loading, limits, presets, metrics=metrics, threads=threads), methods=["POST"]),

@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from yuliu.errors import InvalidRequest
 from yuliu.server.answers import header, problem_answer, request_id
-from yuliu.server.stream_origin import is_welcome
 from yuliu.wire.problems import Problem
 
 if TYPE_CHECKING:
@@ -24,6 +23,23 @@ PREFLIGHT_S = 600
 """How long a browser may remember what it was told, seconds."""
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(?::\d{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:.]+\](?::\d{1,5})?")
 _NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}")
+
+
+def is_welcome(scope: Scope, origins: Collection[str]) -> bool:
+    """Whether a request is from no page, from a page of this server, or from one that is allowed.
+
+    A browser lets any page open a WebSocket to any server, and send plain text to it, without asking that server.
+
+    Args:
+        scope: The request's. Its Host header is known to be right.
+        origins: Pages that are allowed, such as ``https://example.org``.
+    """
+    origin = header(scope, b"origin")
+    if origin is None:
+        return True
+    given = origin.decode("latin-1").lower()
+    host = (header(scope, b"host") or b"").decode("latin-1").lower()
+    return given in origins or (bool(host) and given.partition("://")[2] == host)
 
 
 def checked_origin(given: str) -> str:

@@ -19,17 +19,16 @@ from yuliu.server.rooms import Rooms
 from yuliu.server.stream_body import BodyTalk, cut_off
 from yuliu.server.stream_connection import DRAINING
 from yuliu.server.stream_kept import KeptStream
-from yuliu.server.stream_origin import is_welcome
 from yuliu.server.stream_registry import Streams
 from yuliu.server.stream_socket import StreamSocket
 from yuliu.session import Caller, StreamLimits, StreamOptions, options_of
 from yuliu.types import SpeakOptions
 from yuliu.wire.native.body import Body, start_of_query
 from yuliu.wire.openai import SpeechRequest, choose_voice
-from yuliu.wire.problems import Problem, path_unknown, problem_of
+from yuliu.wire.problems import path_unknown, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -38,12 +37,13 @@ if TYPE_CHECKING:
     from yuliu.server.guests import Guest
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
+    from yuliu.server.sound import SoundThreads
     from yuliu.wire.native.messages import Start
+    from yuliu.wire.problems import Problem
 
 DOOR = "stream"
 """Which way in this is, for the metrics."""
 PATH = "/v1/stream"
-ORIGIN_UNKNOWN = Problem(403, "origin_not_allowed", "pages of this origin may not use the server")
 
 
 class StreamDoor:
@@ -53,16 +53,16 @@ class StreamDoor:
         loading: Where the speaker comes from.
         presets: Those that clients may name.
         limits: What is taken at once.
-        origins: Web pages that are let in beside the server's own.
+        threads: Where sound is encoded.
     """
 
     def __init__(
-        self, loading: Loading, presets: Mapping[str, Preset], limits: Limits, *, origins: Collection[str] = ()
+        self, loading: Loading, presets: Mapping[str, Preset], limits: Limits, *, threads: SoundThreads
     ) -> None:
         self._loading = loading
         self._presets = presets
         self._limits = limits
-        self._origins = frozenset(each.lower().rstrip("/") for each in origins)
+        self._threads = threads
         self._rooms = Rooms(limits.max_streams, limits.max_body_bytes_held)
         self.streams = Streams()
         """Those that are spoken, and those that wait for their client."""
@@ -74,23 +74,21 @@ class StreamDoor:
 
     async def answer_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request whose body is spoken while it comes."""
-        problem: Problem | None = ORIGIN_UNKNOWN
         answering = False
-        if is_welcome(scope, self._origins):
-            try:
-                headers = headers_of(scope)
-                query = start_of_query(dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)))
-                open_stream = functools.partial(
-                    self._open,
-                    guest=guest_of(scope),
-                    trace_parent=headers.get("traceparent", ""),
-                    stream_id=request_id(scope),
-                )
-                talk = BodyTalk(open_stream, Body(headers.get("content-type"), query))
-                problem = await talk.run(scope, receive, send)
-                answering = talk.answering
-            except YuliuError as error:
-                problem = problem_of(error)
+        try:
+            headers = headers_of(scope)
+            query = start_of_query(dict(parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)))
+            open_stream = functools.partial(
+                self._open,
+                guest=guest_of(scope),
+                trace_parent=headers.get("traceparent", ""),
+                stream_id=request_id(scope),
+            )
+            talk = BodyTalk(open_stream, Body(headers.get("content-type"), query))
+            problem = await talk.run(scope, receive, send)
+            answering = talk.answering
+        except YuliuError as error:
+            problem = problem_of(error)
         if problem is not None and answering:
             await cut_off(scope, receive)
         elif problem is not None:
@@ -110,7 +108,7 @@ class StreamDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One WebSocket, from its handshake on."""
         await receive()  # websocket.connect
-        problem = self._problem(scope)
+        problem = self._problem()
         if problem is not None:
             await problem_answer(scope, problem)(scope, receive, send)
             return
@@ -123,10 +121,8 @@ class StreamDoor:
         socket = StreamSocket(open_stream, self.streams, self._limits.native, draining, guest=guest)
         await socket.run(receive, send)
 
-    def _problem(self, scope: Scope) -> Problem | None:
+    def _problem(self) -> Problem | None:
         """Why a connection is not let in."""
-        if not is_welcome(scope, self._origins):
-            return ORIGIN_UNKNOWN
         try:
             self._loading.voices()
         except YuliuError as error:
@@ -143,6 +139,7 @@ class StreamDoor:
             caller=Caller(DOOR, stream_id or uuid.uuid4().hex, trace_parent),
             limits=self._limits.native,
             rooms=self._rooms,
+            threads=self._threads,
             guest=guest,
         )
 

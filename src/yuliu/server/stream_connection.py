@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from yuliu.server.connection import UNSENT_BYTES
+
 if TYPE_CHECKING:
     import uvicorn
     from uvicorn._types import ASGISendEvent
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger("uvicorn.error.websocket")
 _log.setLevel(logging.WARNING)  # else it tells each handshake with its query, which is not ours to tell
 
-UNSENT_BYTES = 16_384
-"""Sound that may wait in the event loop for a slow reader, beside as much in the kernel: a third of a second of PCM."""
 DRAINING = "yuliu.draining"
 """An extension of ASGI: the event ``draining`` of it is set when the server is to stop. The connection then stays open
 until the application ends it."""

@@ -11,7 +11,6 @@ import logging
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
-from yuliu.audio.encode import Encoder
 from yuliu.audio.formats import choose_encoding
 from yuliu.errors import Closed, InvalidRequest, YuliuError
 from yuliu.presets import parse_chunking
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from yuliu.audio.formats import Encoding
     from yuliu.server.guests import Guest
     from yuliu.server.rooms import BodyRoom, Rooms
+    from yuliu.server.sound import Sound, SoundThreads
     from yuliu.server.stream_limits import NativeLimits
     from yuliu.session import Caller, Stream, StreamOptions
     from yuliu.speaker import Speaker
@@ -35,8 +35,6 @@ _log = logging.getLogger(__name__)
 
 PIECE_NUM_CHARS = 512
 """So much text is read at a time: about 5 ms of work, in which no other connection is served."""
-_QUICK = ("pcm", "wav")
-"""Formats that are made in microseconds, if the rate is the voice's."""
 
 ForText = said.Text | said.Flush | said.Config | said.End
 
@@ -70,6 +68,7 @@ class KeptStream:
         caller: Who asked; the id is what the client resumes with.
         limits: How much.
         rooms: Bounds that all share.
+        threads: Where sound is encoded.
         guest: Whose it is.
 
     Raises:
@@ -87,6 +86,7 @@ class KeptStream:
         caller: Caller,
         limits: NativeLimits,
         rooms: Rooms,
+        threads: SoundThreads,
         guest: Guest,
     ) -> None:
         self.start = start
@@ -99,7 +99,7 @@ class KeptStream:
         """Of the text, as it arrived."""
         self.ending: Ending | None = None
         self._speaker, self._voice, self._options, self._caller = speaker, voice, options, caller
-        self._encoding = _encoding(start.sound, speaker.sample_rate)
+        self._encoding, self._threads = _encoding(start.sound, speaker.sample_rate), threads
         self._max_characters = limits.max_characters
         self._inbox: asyncio.Queue[ForText] = asyncio.Queue()
         self._num_items = 0
@@ -210,29 +210,28 @@ class KeptStream:
     async def _run(self) -> None:
         try:
             words = await asyncio.to_thread(self._speaker.words, self._options)
-            encoder = Encoder(self._encoding, self._speaker.sample_rate) if self._quick else await self._opened()
-            with encoder:
+            with self._threads.sound(self._encoding, self._speaker.sample_rate) as sound:
                 self._stream = self._speaker.stream(
                     voice=self._voice, options=self._options, words=words, caller=self._caller
                 )
-                await self._speak(self._stream, encoder)
+                await self._speak(self._stream, sound)
         except YuliuError as error:
             self._tell_failure(error, self._stream.ending if self._stream else None)
         finally:
             self._dryness.quiet()
             self._finish_account()
 
-    async def _speak(self, stream: Stream, encoder: Encoder) -> None:
+    async def _speak(self, stream: Stream, sound: Sound) -> None:
         async with stream:
             self._tell(self._started(stream))
             writing = asyncio.create_task(self._write(stream))
             try:
-                await self._make(stream, encoder)
+                await self._make(stream, sound)
             finally:
                 writing.cancel()
                 await asyncio.wait([writing])
         if isinstance(stream.ending, Finished) and not self._cancelled and self._failure is None:
-            self._add(encoder.finish() if self._quick else await asyncio.to_thread(encoder.finish), stream)
+            self._add(await sound.finish(), stream)
             self._tell(self._done(stream.ending))
 
     async def _write(self, stream: Stream) -> None:
@@ -258,17 +257,11 @@ class KeptStream:
             case said.End():
                 await stream.end()
 
-    async def _make(self, stream: Stream, encoder: Encoder) -> None:
+    async def _make(self, stream: Stream, sound: Sound) -> None:
         """Take sound, say what it is, encode it, and wait until it is sent."""
         async for chunk in stream:
             self._announce(chunk)
-            data = b""
-            if len(chunk.samples):
-                data = (
-                    encoder.write(chunk.samples)
-                    if self._quick
-                    else await asyncio.to_thread(encoder.write, chunk.samples)
-                )
+            data = b"".join([await sound.write(piece) for piece in sound.pieces(chunk.samples)])
             if self._cancelled or self._failure is not None:
                 return
             self._add(data, stream)
@@ -382,13 +375,6 @@ class KeptStream:
     def _wake(self) -> None:
         if self._outlet is not None:
             self._outlet.wake()
-
-    @property
-    def _quick(self) -> bool:
-        return self._encoding.name in _QUICK and self._encoding.sample_rate == self._speaker.sample_rate
-
-    async def _opened(self) -> Encoder:
-        return await asyncio.to_thread(Encoder, self._encoding, self._speaker.sample_rate)
 
 
 def _encoding(sound: said.Sound, source_rate: int) -> Encoding:
