@@ -10,12 +10,11 @@ import os
 import secrets
 import stat
 import sys
-import tempfile
 import threading
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.voices.home import default_home, exclusive
+from yuliu.voices.home import default_home, exclusive, write_whole
 from yuliu.wire.keys import MAX_KEYS, PREFIX, Key, digest_of, parse_keys, write_keys
 
 if TYPE_CHECKING:
@@ -117,7 +116,7 @@ class KeyStore:
 
     def _change(self, changed: Callable[[tuple[Key, ...]], tuple[Key, ...]]) -> None:
         with self._lock, exclusive(self.path.with_name(f".{FILE_NAME}.lock"), on_wait=lambda: None):
-            _write(self.path, write_keys(changed(self._read())))
+            write_whole(self.path, write_keys(changed(self._read())))
             self._read()
 
     def _read(self) -> tuple[Key, ...]:
@@ -145,17 +144,3 @@ def _check_mode(mode: int) -> None:
     """Whoever may write the file can make keys for himself."""
     if sys.platform != "win32" and mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InvalidRequest(f"others may change {FILE_NAME}; take that from them: chmod 600")
-
-
-def _write(path: Path, content: str) -> None:
-    """The whole file or nothing, on the disk before it takes the place of the old one; nobody else may read it."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")  # with mode 0600
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

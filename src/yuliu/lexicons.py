@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import os
 import re
-import tempfile
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from yuliu.text.lexicon import Entry, Lexicon, Words
 from yuliu.text.lexicon.entry import folded
 from yuliu.text.lexicon.problems import MAX_ENTRIES
 from yuliu.text.lexicon.tsv import parse_tsv, write_tsv
-from yuliu.voices.home import default_home, exclusive
+from yuliu.voices.home import default_home, exclusive, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -229,7 +228,7 @@ class LexiconStore:
             if len(lexicon.entries) > MAX_ENTRIES:
                 raise InvalidRequest(f"a lexicon has at most {MAX_ENTRIES:,} entries", param="entries")
             stored = StoredLexicon(name, max(version, self._versions.get(name, 0)) + 1, lexicon)
-            _write(path, f"# yuliu lexicon, version {stored.version}\n{write_tsv(lexicon.entries)}")
+            write_whole(path, f"# yuliu lexicon, version {stored.version}\n{write_tsv(lexicon.entries)}")
             return self._remember(self._stamp(name), stored)
 
     @contextmanager
@@ -263,17 +262,3 @@ def request_words(entries: Sequence[Entry]) -> Words:
 def _match(version: int, wanted: int | None) -> None:
     if wanted is not None and wanted != version:
         raise VersionConflict(f"the lexicon has version {version} by now: read it again, then change that")
-
-
-def _write(path: Path, content: str) -> None:
-    """The whole file or nothing, on the disk before it takes the place of the old one."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise

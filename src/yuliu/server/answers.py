@@ -33,6 +33,11 @@ def header(scope: Scope, name: bytes) -> bytes | None:
     return None
 
 
+def header_text(scope: Scope, name: bytes) -> str:
+    """The first header of a (lower-case) name as text; empty if there is none."""
+    return (header(scope, name) or b"").decode("latin-1")
+
+
 def headers_of(scope: Scope) -> dict[str, str]:
     """All headers by lower-case name, the first where one stands several times."""
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import asyncio
 
     import uvicorn
+    from starlette.types import Receive, Scope
     from uvicorn.server import ServerState
 
     from yuliu.server.limits import Limits
@@ -203,6 +204,15 @@ class BoundedConnection(HttpToolsProtocol):
         if self._in_head or self.cycle is None or not self.cycle.response_started:
             self.transport.write(_whole_response(problem))
         self.transport.close()
+
+
+async def cut_off(scope: Scope, receive: Receive) -> None:
+    """Let the client see that a body is not whole: its last chunk is missing. Waits until the client is gone."""
+    extension = scope.get("extensions", {}).get(CUT_OFF)
+    if extension is not None:  # another server does it by itself, and complains of an answer that is left so
+        extension["cut_off"]()
+        while (await receive())["type"] != "http.disconnect":
+            pass
 
 
 def _whole_response(problem: Problem) -> bytes:

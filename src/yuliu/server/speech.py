@@ -16,10 +16,11 @@ from starlette.requests import ClientDisconnect
 
 from yuliu.errors import Closed, NothingToSpeak, YuliuError
 from yuliu.server.account import Account
-from yuliu.server.answers import header, headers_of, problem_answer, request_id
-from yuliu.server.connection import CUT_OFF
+from yuliu.server.answers import header, header_text, headers_of, problem_answer, request_id
+from yuliu.server.connection import cut_off
 from yuliu.server.guests import guest_of
 from yuliu.server.options import stream_options
+from yuliu.server.pushing import push_text
 from yuliu.server.rooms import NoRoom, Rooms
 from yuliu.server.speech_body import SpeechBody
 from yuliu.session import Caller
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
 
 DOOR = "speech"
 """Which way in this is, for the metrics."""
-PIECE_NUM_CHARS = 512
-"""So much text is read at a time: about 5 ms of work, in which no other connection is served."""
 THREAD_BYTES = 32_768
 """Longer bodies are parsed on a thread: hostile ones take a tenth of a second."""
 
@@ -91,7 +90,7 @@ class Speech:
         finally:
             account.close()
         if body.started and not body.ended:
-            await _cut_off(scope, receive)
+            await cut_off(scope, receive)
 
     async def _answer(self, scope: Scope, receive: Receive, body: SpeechBody) -> Problem | None:
         """Speak, or say what is wrong."""
@@ -115,7 +114,7 @@ class Speech:
                 ):
                     body.made_of(request, sound)
                     words = await asyncio.to_thread(speaker.words, options)
-                    caller = Caller(DOOR, account.request_id, _text_of(scope, b"traceparent"))
+                    caller = Caller(DOOR, account.request_id, header_text(scope, b"traceparent"))
                     stream = speaker.stream(voice=voice, options=options, words=words, caller=caller)
                     return await _speak(stream, request.input, receive, body)
         except ClientDisconnect:
@@ -156,11 +155,9 @@ async def _speak(stream: Stream, text: str, receive: Receive, body: SpeechBody) 
 
 
 async def _push(stream: Stream, text: str) -> None:
-    """Push all of the text, a piece at a time, letting others have their turn between: reading a text takes time."""
+    """Push all of the text."""
     with suppress(Closed):  # the client left, which this task may learn before it is cancelled
-        for at in range(0, len(text), PIECE_NUM_CHARS):
-            await stream.push(text[at : at + PIECE_NUM_CHARS])
-            await asyncio.sleep(0)
+        await push_text(stream, text)
         await stream.end()
 
 
@@ -199,19 +196,6 @@ async def _write_all(stream: Stream, body: SpeechBody) -> YuliuError | None:
     except YuliuError as failure:
         return failure
     return None
-
-
-async def _cut_off(scope: Scope, receive: Receive) -> None:
-    """Let the client see that the sound is not whole: the last chunk is missing. Waits until the client is gone."""
-    extension = scope.get("extensions", {}).get(CUT_OFF)
-    if extension is not None:  # another server does it by itself, and complains of an answer that is left so
-        extension["cut_off"]()
-        while (await receive())["type"] != "http.disconnect":
-            pass
-
-
-def _text_of(scope: Scope, name: bytes) -> str:
-    return (header(scope, name) or b"").decode("latin-1")
 
 
 async def read_body(

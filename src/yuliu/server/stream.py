@@ -13,10 +13,11 @@ from starlette.routing import Route, WebSocketRoute
 from yuliu.errors import YuliuError
 from yuliu.presets import resolve
 from yuliu.scheduler.events import Terms
-from yuliu.server.answers import header, headers_of, problem_answer, request_id
+from yuliu.server.answers import header_text, headers_of, problem_answer, request_id
+from yuliu.server.connection import cut_off
 from yuliu.server.guests import guest_of
 from yuliu.server.rooms import Rooms
-from yuliu.server.stream_body import BodyTalk, cut_off
+from yuliu.server.stream_body import BodyTalk
 from yuliu.server.stream_connection import DRAINING
 from yuliu.server.stream_kept import KeptStream
 from yuliu.server.stream_registry import Streams
@@ -114,7 +115,7 @@ class StreamDoor:
             return
         connection_id = request_id(scope)
         await send({"type": "websocket.accept", "headers": [(b"x-request-id", connection_id.encode("ascii"))]})
-        trace_parent = (header(scope, b"traceparent") or b"").decode("latin-1")
+        trace_parent = header_text(scope, b"traceparent")
         draining: asyncio.Event = scope["extensions"].get(DRAINING, {}).get("draining") or asyncio.Event()
         guest = guest_of(scope)
         open_stream = functools.partial(self._open, guest=guest, trace_parent=trace_parent)

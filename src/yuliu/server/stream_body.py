@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from yuliu.errors import NothingToSpeak, YuliuError
-from yuliu.server.connection import CUT_OFF, SLOW_BODY
+from yuliu.server.connection import SLOW_BODY
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.window import Piece
 from yuliu.wire.problems import STATUS, UNEXPECTED, Problem, problem_of
@@ -141,12 +141,3 @@ class BodyTalk:
 def _problem(failure: said.Failure) -> Problem:
     status = STATUS.get(failure.code, UNEXPECTED.status)
     return Problem(status, failure.code, failure.message, failure.param, failure.retry_after_s)
-
-
-async def cut_off(scope: Scope, receive: Receive) -> None:
-    """Let the client see that the sound is not whole: the last chunk is missing. Waits until the client is gone."""
-    extension = scope.get("extensions", {}).get(CUT_OFF)
-    if extension is not None:
-        extension["cut_off"]()
-        while (await receive())["type"] != "http.disconnect":
-            pass

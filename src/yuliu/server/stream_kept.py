@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 from yuliu.audio.formats import choose_encoding
 from yuliu.errors import Closed, InvalidRequest, YuliuError
 from yuliu.presets import parse_chunking
+from yuliu.server.pushing import push_text
 from yuliu.server.stream_dry import DryWatch
 from yuliu.server.stream_times import FirstSound
 from yuliu.server.stream_words import spoken_words
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-PIECE_NUM_CHARS = 512
-"""So much text is read at a time: about 5 ms of work, in which no other connection is served."""
 
 ForText = said.Text | said.Flush | said.Config | said.End
 
@@ -247,9 +246,7 @@ class KeptStream:
     async def _do(self, stream: Stream, wanted: ForText) -> None:
         match wanted:
             case said.Text(text=text):
-                for at in range(0, len(text), PIECE_NUM_CHARS):
-                    await stream.push(text[at : at + PIECE_NUM_CHARS])
-                    await asyncio.sleep(0)
+                await push_text(stream, text)
             case said.Flush():
                 stream.flush()
             case said.Config(chunking=chunking, speed=speed):

@@ -1,8 +1,10 @@
-"""Where voices live on this machine, and the lock that keeps two programs from changing them at once."""
+"""Where voices live on this machine, the lock that keeps two programs from changing things at once, and whole files."""
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -86,3 +88,17 @@ else:
         except BlockingIOError:
             return False
         return True
+
+
+def write_whole(path: Path, content: str) -> None:
+    """The whole file or nothing, on the disk before it takes the place of the old one; nobody else may read it."""
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")  # with mode 0600
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
