@@ -16,12 +16,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from yuliu.audio.formats import FORMATS, FormatName, choose_encoding
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.wire.lexicons import parse_entries, parse_names
 from yuliu.wire.manner import Manner, parse_manner
+from yuliu.wire.strict_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -233,28 +234,13 @@ def _dump(value: object) -> bytes:
 def _object(body: bytes) -> dict[str, object]:
     """The JSON object in the body."""
     try:
-        value = json.loads(body.decode("utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant)
+        text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidRequest("the request body must be UTF-8") from None
-    except RecursionError:
-        raise InvalidRequest("the request body is nested too deeply") from None
-    except ValueError as error:  # JSONDecodeError, or a number of too many digits
-        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise InvalidRequest(f"the request body is not valid JSON{where}") from None
+    value = read_json(text, what="the request body")
     if not isinstance(value, dict):
         raise InvalidRequest("the request body must be a JSON object")
     return cast("dict[str, object]", value)
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise InvalidRequest("a key stands twice in the same JSON object")
-    return fields
-
-
-def _no_constant(_: str) -> NoReturn:
-    raise InvalidRequest("NaN and Infinity are not JSON")
 
 
 def _text(value: object, param: str) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
 from yuliu.wire.lexicons import parse_entries, parse_names
@@ -23,6 +22,7 @@ from yuliu.wire.native.messages import (
     Start,
     Text,
 )
+from yuliu.wire.strict_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -50,13 +50,7 @@ def parse_object(text: str) -> dict[str, object]:
     Raises:
         InvalidRequest: It is none, or one that two readers would read differently.
     """
-    try:
-        value = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except RecursionError:
-        raise InvalidRequest("the message is nested too deeply") from None
-    except ValueError as error:  # JSONDecodeError, or a number of too many digits
-        where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
-        raise InvalidRequest(f"the message is not valid JSON{where}") from None
+    value = read_json(text, what="the message")
     if not isinstance(value, dict):
         raise InvalidRequest("a message must be a JSON object")
     return value
@@ -194,17 +188,6 @@ def _flag(fields: Fields, param: str, *, default: bool) -> bool:
     if not isinstance(value, bool):
         raise InvalidRequest(f"{param!r} must be true or false", param=param)
     return value
-
-
-def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    fields = dict(pairs)
-    if len(fields) != len(pairs):
-        raise InvalidRequest("a key stands twice in the same JSON object")
-    return fields
-
-
-def _no_constant(_: str) -> NoReturn:
-    raise InvalidRequest("NaN and Infinity are not JSON")
 
 
 SOUND_FIELDS = ("format", "sample_rate", "channels", "kbps")
