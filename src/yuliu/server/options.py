@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from yuliu.presets import resolve
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from yuliu.presets import Preset
     from yuliu.server.limits import Limits
+    from yuliu.wire.native.messages import Start
     from yuliu.wire.openai import SpeechRequest
 
 
@@ -27,14 +29,27 @@ def stream_options(request: SpeechRequest, presets: Mapping[str, Preset], limits
     Raises:
         InvalidRequest: There is no such preset, or what is to replace a field of it is wrong; ``param`` names it.
     """
-    manner = request.manner
+    options = _options(request, presets, StreamLimits(total_s=limits.stream_s))
+    return replace(options, stall_s=math.inf)  # all of the text is there: no sentence is cut as its turn comes late
+
+
+def native_options(start: Start, presets: Mapping[str, Preset], limits: Limits) -> StreamOptions:
+    """The options of a stream whose text comes while it is written.
+
+    Raises:
+        InvalidRequest: There is no such preset, or what is to replace a field of it is wrong; ``param`` names it.
+    """
+    return _options(start, presets, StreamLimits(idle_text_s=limits.native.idle_text_s, total_s=limits.stream_s))
+
+
+def _options(asked: SpeechRequest | Start, presets: Mapping[str, Preset], limits: StreamLimits) -> StreamOptions:
+    manner = asked.manner
     base = StreamOptions(
-        speak=SpeakOptions(speed=request.speed, seed=manner.seed),
+        speak=SpeakOptions(speed=asked.speed, seed=manner.seed),
         terms=Terms(weight=manner.weight),
         lead_in_ms=manner.lead_in_ms,
-        limits=StreamLimits(total_s=limits.stream_s),
-        lexicon=request.lexicon,
-        lexicon_entries=request.lexicon_entries,
-        stall_s=math.inf,  # all of the text is there: no sentence is cut because its turn comes late
+        limits=limits,
+        lexicon=asked.lexicon,
+        lexicon_entries=asked.lexicon_entries,
     )
     return options_of(resolve(manner.preset, manner.overrides, known=presets), base)

@@ -11,19 +11,17 @@ from urllib.parse import parse_qsl
 from starlette.routing import Route, WebSocketRoute
 
 from yuliu.errors import YuliuError
-from yuliu.presets import resolve
-from yuliu.scheduler.events import Terms
 from yuliu.server.answers import header_text, headers_of, problem_answer, request_id
 from yuliu.server.connection import cut_off
 from yuliu.server.guests import guest_of
+from yuliu.server.options import native_options
 from yuliu.server.rooms import Rooms
 from yuliu.server.stream_body import BodyTalk
 from yuliu.server.stream_connection import DRAINING
 from yuliu.server.stream_kept import KeptStream
 from yuliu.server.stream_registry import Streams
 from yuliu.server.stream_socket import StreamSocket
-from yuliu.session import Caller, StreamLimits, StreamOptions, options_of
-from yuliu.types import SpeakOptions
+from yuliu.session import Caller
 from yuliu.wire.native.body import Body, start_of_query
 from yuliu.wire.openai import SpeechRequest, choose_voice
 from yuliu.wire.problems import path_unknown, problem_of
@@ -154,20 +152,3 @@ class _BodyDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
         await self._door.answer_body(scope, receive, send)
-
-
-def native_options(start: Start, presets: Mapping[str, Preset], limits: Limits) -> StreamOptions:
-    """The options of a stream whose text comes while it is written.
-
-    Raises:
-        InvalidRequest: There is no such preset, or what is to replace a field of it is wrong; ``param`` names it.
-    """
-    base = StreamOptions(
-        speak=SpeakOptions(speed=start.speed, seed=start.manner.seed),
-        terms=Terms(weight=start.manner.weight),
-        lead_in_ms=start.manner.lead_in_ms,
-        limits=StreamLimits(idle_text_s=limits.native.idle_text_s, total_s=limits.stream_s),
-        lexicon=start.lexicon,
-        lexicon_entries=start.lexicon_entries,
-    )
-    return options_of(resolve(start.manner.preset, start.manner.overrides, known=presets), base)

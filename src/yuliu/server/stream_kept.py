@@ -11,7 +11,6 @@ import logging
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
-from yuliu.audio.formats import choose_encoding
 from yuliu.errors import Closed, InvalidRequest, YuliuError
 from yuliu.presets import parse_chunking
 from yuliu.server.pushing import push_text
@@ -21,9 +20,9 @@ from yuliu.server.stream_words import spoken_words
 from yuliu.types import Cancelled, Failed, Finished, Span
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.window import Window
+from yuliu.wire.sound import encoding_asked_for
 
 if TYPE_CHECKING:
-    from yuliu.audio.formats import Encoding
     from yuliu.server.guests import Guest
     from yuliu.server.rooms import BodyRoom, Rooms
     from yuliu.server.sound import Sound, SoundThreads
@@ -98,7 +97,16 @@ class KeptStream:
         """Of the text, as it arrived."""
         self.ending: Ending | None = None
         self._speaker, self._voice, self._options, self._caller = speaker, voice, options, caller
-        self._encoding, self._threads = _encoding(start.sound, speaker.sample_rate), threads
+        sound = start.sound
+        self._encoding = encoding_asked_for(
+            sound.format,
+            speaker.sample_rate,
+            field="format",
+            sample_rate=sound.sample_rate,
+            channels=sound.channels,
+            kbps=sound.kbps,
+        )
+        self._threads = threads
         self._max_characters = limits.max_characters
         self._inbox: asyncio.Queue[ForText] = asyncio.Queue()
         self._num_items = 0
@@ -372,18 +380,3 @@ class KeptStream:
     def _wake(self) -> None:
         if self._outlet is not None:
             self._outlet.wake()
-
-
-def _encoding(sound: said.Sound, source_rate: int) -> Encoding:
-    """As asked for, with the names that the client gave to what may be wrong."""
-    try:
-        return choose_encoding(
-            sound.format,
-            source_rate,
-            sample_rate=sound.sample_rate,
-            num_channels=sound.channels,
-            kbps=sound.kbps,
-        )
-    except InvalidRequest as error:
-        names = {"name": "format", "num_channels": "channels"}
-        raise InvalidRequest(error.message, param=names.get(error.param or "", error.param)) from None

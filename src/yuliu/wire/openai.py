@@ -18,10 +18,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
-from yuliu.audio.formats import FORMATS, FormatName, choose_encoding
+from yuliu.audio.formats import FORMATS, FormatName
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.wire.lexicons import parse_entries, parse_names
 from yuliu.wire.manner import Manner, parse_manner
+from yuliu.wire.sound import encoding_asked_for
 from yuliu.wire.strict_json import read_json
 
 if TYPE_CHECKING:
@@ -178,17 +179,14 @@ def speech_encoding(request: SpeechRequest, source_rate: int) -> Encoding:
     sample_rate = request.sample_rate
     if sample_rate is None and request.response_format == "pcm":
         sample_rate = PCM_RATE
-    try:
-        return choose_encoding(
-            request.response_format,
-            source_rate,
-            sample_rate=sample_rate,
-            num_channels=request.channels,
-            kbps=request.kbps,
-        )
-    except InvalidRequest as error:
-        names = {"name": "response_format", "num_channels": "channels"}
-        raise InvalidRequest(error.message, param=names.get(error.param or "", error.param)) from None
+    return encoding_asked_for(
+        request.response_format,
+        source_rate,
+        field="response_format",
+        sample_rate=sample_rate,
+        channels=request.channels,
+        kbps=request.kbps,
+    )
 
 
 def models_body(voices: Sequence[VoiceEntry]) -> bytes:
