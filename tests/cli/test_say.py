@@ -159,6 +159,23 @@ def test_full_disk_leaves_whole_samples(tmp_path: Path) -> None:
     assert process.stderr.decode().startswith(f"yuliu: error: {path}: File too large; {path} holds the ")
 
 
+@pytest.mark.parametrize("suffix", ["mp3", "flac", "webm", "opus", "aac", "mp4"])
+def test_full_disk_is_named_whatever_is_written(tmp_path: Path, suffix: str) -> None:
+    """It is the disk's fault, not the encoder's, and nothing else is said."""
+    path = tmp_path / f"out.{suffix}"
+    process = subprocess.run(
+        [sys.executable, PROGRAM, "say", "-o", path, TEXT * 20],
+        capture_output=True,
+        check=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (30_001, 30_001)),
+    )
+    assert process.returncode == 1
+    assert path.stat().st_size == 30_001
+    errors = process.stderr.decode()
+    assert errors.startswith(f"yuliu: error: {path}: File too large; {path} holds the ")
+    assert errors.count("\n") == 1
+
+
 def test_nothing_to_say_leaves_an_older_file_alone(start: Start, tmp_path: Path) -> None:
     """A text without words is an error, and does not overwrite anything."""
     path = tmp_path / "out.wav"

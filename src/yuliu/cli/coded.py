@@ -6,6 +6,8 @@ written, so that what is there can be played.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from io import FileIO
 from typing import TYPE_CHECKING, BinaryIO
 
 from yuliu.audio.codecs import ContainerCodec
@@ -14,7 +16,9 @@ from yuliu.audio.pcm import to_s16
 from yuliu.audio.resample import Resampler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from _typeshed import ReadableBuffer
 
     from yuliu.audio.formats import Encoding
     from yuliu.types import Samples
@@ -85,7 +89,7 @@ class CodedFile:
         self._path = path
         self._encoding = encoding
         self._resampler = Resampler(sample_rate, encoding.sample_rate)
-        self._file: BinaryIO | None = None
+        self._file: _Disk | None = None
         self._codec: ContainerCodec | None = None
 
     def write(self, samples: Samples) -> None:
@@ -95,19 +99,54 @@ class CodedFile:
             OSError: The disk is full.
         """
         if self._file is None:
-            self._file = open(self._path, "wb")  # noqa: SIM115 - closed by finish
+            self._file = _Disk(self._path, "wb")  # closed by finish
             self._codec = ContainerCodec(self._encoding, self._file, num_samples=0)
         if self._codec is not None:
-            self._codec.write(to_s16(self._resampler.push(samples)))
+            with self._until_full():
+                self._codec.write(to_s16(self._resampler.push(samples)))
 
     def finish(self) -> None:
-        """Encode what is left, write the head anew, and close."""
+        """Encode what is left, write the head anew, and close.
+
+        Raises:
+            OSError: The disk is full.
+        """
         if self._codec is not None:
-            self._codec.write(to_s16(self._resampler.flush()))
-            self._codec.finish()
+            with self._until_full():
+                self._codec.write(to_s16(self._resampler.flush()))
+                self._codec.finish()
         if self._file is not None:
             self._file.close()
 
     def abandon(self) -> None:
         """As :meth:`finish`: it is done at once."""
         self.finish()
+
+    @contextmanager
+    def _until_full(self) -> Iterator[None]:
+        """Once the disk has refused, the encoder is not asked for its end: its complaint would hide the disk's."""
+        try:
+            yield
+        except OSError:
+            codec, self._codec = self._codec, None
+            if codec is not None:
+                codec.close()
+            raise
+
+
+class _Disk(FileIO):
+    """A file that says once that it can take no more, and which it is; what comes after that is let fall."""
+
+    _is_full = False
+
+    def write(self, data: ReadableBuffer, /) -> int:
+        """All of the bytes."""
+        rest = memoryview(data)
+        num_bytes = len(rest)
+        while rest and not self._is_full:
+            try:
+                rest = rest[super().write(rest) :]
+            except OSError as error:
+                self._is_full = True
+                raise OSError(error.errno, error.strerror, self.name) from None
+        return num_bytes
