@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from yuliu.cli.outputs import check_output, output_option
 from yuliu.cli.report import Problem
 from yuliu.cli.terminal import StatusLine, duration, is_terminal
 
@@ -64,13 +65,7 @@ class Request:
 @click.argument("text", nargs=-1)
 @click.option("--url", default=DEFAULT_URL, show_default=True, help="Address of the server.")
 @click.option("--key", envvar="YULIU_KEY", help="The server's API key, if it wants one; also in $YULIU_KEY.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
-    help="Write the sound to a file instead of playing it; - is standard output.",
-)
+@output_option
 @click.option(
     "--format",
     "sound_format",
@@ -103,14 +98,7 @@ def _check(request: Request) -> None:
         raise click.UsageError("--latency needs TEXT: what is typed or piped in would be measured too")
     if request.latency and request.output == "-":
         raise click.UsageError("standard output is for the figures; write a file with -o out.wav, or -o /dev/null")
-    if request.output is None and request.sound_format is not None:
-        raise click.UsageError("--format says what to write: it needs -o FILE, or -o - for standard output")
-    if request.output == "-" and is_terminal(sys.stdout):
-        raise click.UsageError("sound is not for terminals: pipe it to a program, or write a file with -o out.wav")
-    if request.output is None:
-        from yuliu.cli.device import default_device_name
-
-        default_device_name()
+    check_output(request.output, request.sound_format)
 
 
 def _open_sink(request: Request, sample_rate: int) -> Sink:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yuliu.cli.notices import without_notices
+from yuliu.cli.outputs import check_output, output_option
 from yuliu.cli.report import Problem
 from yuliu.cli.terminal import StatusLine, count, duration, is_terminal
 from yuliu.cli.voicenames import complete_voice
@@ -106,13 +107,7 @@ def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> 
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help="Speak a text file; - is standard input.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(dir_okay=False, writable=True, allow_dash=True),
-    help="Write the sound to a file instead of playing it; - is standard output.",
-)
+@output_option
 @click.option(
     "--format",
     "sound_format",
@@ -156,18 +151,8 @@ def _check(request: Request) -> None:
         raise click.UsageError("take either TEXT or --file, not both")
     if request.from_stdin and sys.stdin is None:
         raise click.UsageError("there is nothing to speak: standard input is closed; give TEXT or --file")
-    if request.output is None and request.sound_format is not None:
-        raise click.UsageError("--format says what to write: it needs -o FILE, or -o - for standard output")
-    if request.output is None:
-        from yuliu.cli.device import default_device_name
-
-        default_device_name()
-    elif request.output == "-":
-        if sys.stdout is None:
-            raise click.UsageError("standard output is closed; write a file with -o out.wav")
-        if is_terminal(sys.stdout):
-            raise click.UsageError("sound is not for terminals: pipe it to a program, or write a file with -o out.wav")
-    else:
+    check_output(request.output, request.sound_format)
+    if request.output is not None and request.output != "-":
         _check_path(request.output, request)
 
 
