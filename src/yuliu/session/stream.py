@@ -64,7 +64,7 @@ class Stream:
         """Whether it is spoken in whole sentences and larger steps, since much was waiting when it was admitted."""
         self.num_bytes: int = 0
         """Bytes sent of it as encoded; counted by whoever encodes, for the metrics."""
-        self._scheduler, self._route, self._options, self._around = scheduler, route, options, around
+        self._scheduler, self._route, self._options = scheduler, route, options
         self._loop = asyncio.get_running_loop()
         self._ledger = Ledger()
         self._intake = Intake(options, {**around.voices, "": route}, around.words, self._ledger)
