@@ -9,7 +9,7 @@ import pytest
 from pages import ROOT, Page
 
 from yuliu.audio.formats import FORMATS
-from yuliu.server.stream_limits import NativeLimits
+from yuliu.server.native.limits import NativeLimits
 from yuliu.wire.native.conversation import MAX_CONTEXTS, MAX_REFUSED, _No
 from yuliu.wire.native.messages import Close
 from yuliu.wire.native.reading import KINDS, MAX_MESSAGE_BYTES

@@ -23,11 +23,11 @@ from yuliu.server.lexicons import lexicon_routes
 from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
 from yuliu.server.metering import metering_routes
+from yuliu.server.native.door import StreamDoor
 from yuliu.server.pages import Pages, checked_origin
 from yuliu.server.phrases import phrase_routes
 from yuliu.server.sound import SoundThreads, warm_up
 from yuliu.server.speech import Speech
-from yuliu.server.stream import StreamDoor
 from yuliu.wire.manner import presets_body
 from yuliu.wire.openai import model_body, models_body, voices_body
 from yuliu.wire.problems import UNEXPECTED, Problem, host_unknown, method_unknown, path_unknown, problem_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field, replace
 
-from yuliu.server.stream_limits import NativeLimits
+from yuliu.server.native.limits import NativeLimits
 from yuliu.wire.openai import SpeechLimits
 
 _log = logging.getLogger(__name__)

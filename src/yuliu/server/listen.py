@@ -21,9 +21,9 @@ from yuliu.server.connection import UNSENT_BYTES, BoundedConnection
 from yuliu.server.gate import Keys
 from yuliu.server.limits import Limits, draining_for, within_descriptors
 from yuliu.server.log import configure_log
+from yuliu.server.native.connection import BoundedWebSocket
 from yuliu.server.pages import checked_origin
 from yuliu.server.phrases import pin_phrases
-from yuliu.server.stream_connection import BoundedWebSocket
 from yuliu.server.tls import check_certificate
 from yuliu.wire.native.reading import MAX_MESSAGE_BYTES
 from yuliu.wire.phrases import PhrasesRequest

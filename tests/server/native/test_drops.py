@@ -12,7 +12,7 @@ from native import LONG, TEXT, SoundFrame, Talk, pcm_of, talking
 from serving import running_server
 
 from yuliu.server.limits import Limits
-from yuliu.server.stream_limits import NativeLimits
+from yuliu.server.native.limits import NativeLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from yuliu.server.stream_kept import KeptStream
+    from yuliu.server.native.kept import KeptStream
     from yuliu.wire.native.body import Body
 
 

@@ -16,7 +16,7 @@ from websockets.exceptions import InvalidStatus
 from yuliu.audio.encode import Encoder
 from yuliu.audio.formats import choose_encoding
 from yuliu.server.limits import Limits
-from yuliu.server.stream_limits import NativeLimits
+from yuliu.server.native.limits import NativeLimits
 from yuliu.wire.native.reading import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Send
 
     from yuliu.server.guests import Guest
-    from yuliu.server.stream_kept import KeptStream
-    from yuliu.server.stream_limits import NativeLimits
-    from yuliu.server.stream_registry import Streams
+    from yuliu.server.native.kept import KeptStream
+    from yuliu.server.native.limits import NativeLimits
+    from yuliu.server.native.registry import Streams
     from yuliu.wire.native.messages import ClientMessage, ServerMessage
 
 LAST_WORDS_S = 0.5

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from yuliu.errors import Closed, InvalidRequest, YuliuError
 from yuliu.presets import parse_chunking
+from yuliu.server.native.dryness import DryWatch
+from yuliu.server.native.first_sound import FirstSound
+from yuliu.server.native.words import spoken_words
 from yuliu.server.pushing import push_text
-from yuliu.server.stream_dry import DryWatch
-from yuliu.server.stream_times import FirstSound
-from yuliu.server.stream_words import spoken_words
 from yuliu.types import Cancelled, Failed, Finished, Span
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.window import Window
@@ -24,9 +24,9 @@ from yuliu.wire.sound import encoding_asked_for
 
 if TYPE_CHECKING:
     from yuliu.server.guests import Guest
+    from yuliu.server.native.limits import NativeLimits
     from yuliu.server.rooms import BodyRoom, Rooms
     from yuliu.server.sound import Sound, SoundThreads
-    from yuliu.server.stream_limits import NativeLimits
     from yuliu.session import Caller, Stream, StreamOptions
     from yuliu.speaker import Speaker
     from yuliu.types import Chunk, Ending

@@ -14,13 +14,13 @@ from yuliu.errors import YuliuError
 from yuliu.server.answers import header_text, headers_of, problem_answer, request_id
 from yuliu.server.connection import cut_off
 from yuliu.server.guests import guest_of
+from yuliu.server.native.body import BodyTalk
+from yuliu.server.native.connection import DRAINING
+from yuliu.server.native.kept import KeptStream
+from yuliu.server.native.registry import Streams
+from yuliu.server.native.socket import StreamSocket
 from yuliu.server.options import native_options
 from yuliu.server.rooms import Rooms
-from yuliu.server.stream_body import BodyTalk
-from yuliu.server.stream_connection import DRAINING
-from yuliu.server.stream_kept import KeptStream
-from yuliu.server.stream_registry import Streams
-from yuliu.server.stream_socket import StreamSocket
 from yuliu.session import Caller
 from yuliu.wire.native.body import Body, start_of_query
 from yuliu.wire.openai import SpeechRequest, choose_voice

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from yuliu.server.stream_kept import KeptStream
+    from yuliu.server.native.kept import KeptStream
 
 
 class Streams:
