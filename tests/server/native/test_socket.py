@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from serving import Running
 
-LLM_STREAM = Path(__file__).parents[1] / "data" / "llm_stream.jsonl"
+LLM_STREAM = Path(__file__).parents[2] / "data" / "llm_stream.jsonl"
 
 
 @pytest.fixture
