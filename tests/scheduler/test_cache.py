@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.scheduler.cache import MAX_ENTRY_BYTES, Kept, Key, SoundCache, key_of
-from yuliu.scheduler.events import Terms
 from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.policy.events import Terms
 from yuliu.scheduler.worker import Scheduler
 from yuliu.text.lexicon import Entry, Lexicon, Words
 from yuliu.types import Boundary, Hint, Span, SpeakOptions, Style

@@ -17,15 +17,15 @@ from heard import OPTIONS, PATIENCE_S, Clock, Inbox, one_lane, segment, sound, s
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, SynthesisFailed
-from yuliu.scheduler.events import SegmentReady, Step, StepFinished, StreamOpened, Terms
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.events import SegmentReady, Step, StepFinished, StreamOpened, Terms
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.scheduler.worker import Admitted, Broken, Output, Planned, Rendered, Scheduler, Settings
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from yuliu.scheduler.events import Action, Event
+    from yuliu.scheduler.policy.events import Action, Event
 
 
 @pytest.fixture(autouse=True)

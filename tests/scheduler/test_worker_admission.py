@@ -6,10 +6,10 @@ import threading
 from dataclasses import replace
 
 from yuliu.engines.tone import ToneEngine
-from yuliu.scheduler.events import Terms
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.outputs import Admitted, Broken
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.scheduler.worker import Output, Scheduler, Settings
 from yuliu.types import StreamClass
 

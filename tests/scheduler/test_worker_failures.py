@@ -13,7 +13,7 @@ from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
 from yuliu.scheduler.lanes import GRACE_S
 from yuliu.scheduler.observer import Unobserved
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.scheduler.worker import Scheduler, Settings
 
 if TYPE_CHECKING:

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yuliu.errors import Overloaded, SynthesisFailed
-from yuliu.scheduler.events import Action, Admit, Fail, Plan, Reject, Serve, Step
 from yuliu.scheduler.lane import Task
 from yuliu.scheduler.outputs import Admitted
+from yuliu.scheduler.policy.events import Action, Admit, Fail, Plan, Reject, Serve, Step
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from yuliu.scheduler.lane import Work
     from yuliu.scheduler.lanes import Lanes
     from yuliu.scheduler.observer import Observer
+    from yuliu.scheduler.policy.tuning import Tuning
     from yuliu.scheduler.streams import Streams
-    from yuliu.scheduler.tuning import Tuning
 
 
 @dataclass(frozen=True, slots=True)

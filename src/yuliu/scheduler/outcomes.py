@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.costs import EngineFacts
-from yuliu.scheduler.events import PlanFinished, StepFinished, StepPart
+from yuliu.scheduler.policy.costs import EngineFacts
+from yuliu.scheduler.policy.events import PlanFinished, StepFinished, StepPart
 
 if TYPE_CHECKING:
     from yuliu.engines.api import Capabilities

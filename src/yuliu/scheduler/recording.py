@@ -7,13 +7,13 @@ import os
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.scheduler.record import Recorder
+from yuliu.scheduler.policy.record import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from yuliu.scheduler.costs import EngineFacts
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.costs import EngineFacts
+    from yuliu.scheduler.policy.tuning import Tuning
 
 RECORD = "YULIU_RECORD"
 """Environment variable that names the file."""

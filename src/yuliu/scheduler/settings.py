@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.tuning import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from yuliu.scheduler.costs import EngineFacts
-    from yuliu.scheduler.events import Action, Event
+    from yuliu.scheduler.policy.costs import EngineFacts
+    from yuliu.scheduler.policy.events import Action, Event
 
     Recorder = Callable[[float, Event, Sequence[Action]], None]
 
@@ -42,4 +42,4 @@ class Settings:
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of each engine's voice, where it is known: sound kept of another version is not served."""
     adaptive: bool = False
-    """Whether the tuning follows, once a second, what is measured; see :mod:`yuliu.scheduler.controller`."""
+    """Whether the tuning follows, once a second, what is measured; see :mod:`yuliu.scheduler.policy.controller`."""

@@ -19,7 +19,13 @@ from typing import TYPE_CHECKING
 
 from yuliu.errors import Closed, SynthesisFailed
 from yuliu.scheduler.cache import SoundCache
-from yuliu.scheduler.events import (
+from yuliu.scheduler.lane import Lane, Outcome, Task, Work, place_of
+from yuliu.scheduler.lanes import Lanes, make_all
+from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.orders import Orders
+from yuliu.scheduler.outcomes import event_of, facts_of, observe
+from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
+from yuliu.scheduler.policy.events import (
     Admit,
     Event,
     Fail,
@@ -37,14 +43,8 @@ from yuliu.scheduler.events import (
     Tuned,
     WorkFailed,
 )
-from yuliu.scheduler.lane import Lane, Outcome, Task, Work, place_of
-from yuliu.scheduler.lanes import Lanes, make_all
-from yuliu.scheduler.observer import Unobserved
-from yuliu.scheduler.orders import Orders
-from yuliu.scheduler.outcomes import event_of, facts_of, observe
-from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
-from yuliu.scheduler.policy import Policy
-from yuliu.scheduler.pulse import Pulse
+from yuliu.scheduler.policy.policy import Policy
+from yuliu.scheduler.policy.pulse import Pulse
 from yuliu.scheduler.settings import Settings
 from yuliu.scheduler.streams import Stream, Streams
 
@@ -55,8 +55,8 @@ if TYPE_CHECKING:
     from yuliu.engines.api import Capabilities, Engine, PlanOptions
     from yuliu.scheduler.cache import CacheCounts
     from yuliu.scheduler.observer import Observer
-    from yuliu.scheduler.snapshot import Snapshot
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.snapshot import Snapshot
+    from yuliu.scheduler.policy.tuning import Tuning
     from yuliu.types import Segment
 
 

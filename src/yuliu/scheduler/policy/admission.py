@@ -15,8 +15,8 @@ from yuliu.types import StreamClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from yuliu.scheduler.book import Stream
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.book import Stream
+    from yuliu.scheduler.policy.tuning import Tuning
 
 BULK_PER_LANE = 4
 """Bulk streams that are worked on at a time, for each lane."""

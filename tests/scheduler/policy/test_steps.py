@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.scheduler.book import Job, Stream
-from yuliu.scheduler.costs import Costs, EngineFacts
-from yuliu.scheduler.events import Terms
-from yuliu.scheduler.steps import LAST_STEP, MAX_STEP_S, RELAXED, THROUGHPUT, budget_s, fitted, step_frames
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.book import Job, Stream
+from yuliu.scheduler.policy.costs import Costs, EngineFacts
+from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.steps import LAST_STEP, MAX_STEP_S, RELAXED, THROUGHPUT, budget_s, fitted, step_frames
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
 FPS = 100.0

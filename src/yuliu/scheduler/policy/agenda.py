@@ -14,8 +14,8 @@ from yuliu.types import StreamClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from yuliu.scheduler.book import Job, Stream
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.book import Job, Stream
+    from yuliu.scheduler.policy.tuning import Tuning
 
 AGEING_S = 5.0
 """Some bulk work is done at least so often, seconds, whoever else waits."""

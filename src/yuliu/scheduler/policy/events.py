@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.tuning import Tuning
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from plant import Conditions, Plant, run
 
-from yuliu.scheduler.controller import Controller, Measured
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.controller import Controller, Measured
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:

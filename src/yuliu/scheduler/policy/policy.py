@@ -1,8 +1,7 @@
 """Which stream gets the next step, and how large it is. Pure: ``handle(event, now) -> actions``.
 
 The rules are told in docs/design/scheduling.md: earliest deadline first, small steps, admission by measured cost, one
-repetition of what failed. State is in :mod:`yuliu.scheduler.book`, what could be done in :mod:`yuliu.scheduler.agenda`;
-here it is decided what follows from it.
+repetition of what failed. State is in ``book``, what could be done in ``agenda``; here it is decided what follows.
 
 ``handle`` is called for every step and every chunk taken, while the lock of the worker is held: an event makes anew
 what it changes for its own streams, and nothing looks at all streams unless one of them waits to be admitted.
@@ -12,12 +11,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from yuliu.scheduler.admission import BULK_PER_LANE, Admission, Room
-from yuliu.scheduler.agenda import RANK, Agenda, Candidate, Pool, deadline_s, pool_of
-from yuliu.scheduler.batches import may_wait_until_s
-from yuliu.scheduler.book import NOTHING_S, Job, Stream
-from yuliu.scheduler.crew import MOMENT_S, RESERVE_S, Crew
-from yuliu.scheduler.events import (
+from yuliu.scheduler.policy.admission import BULK_PER_LANE, Admission, Room
+from yuliu.scheduler.policy.agenda import RANK, Agenda, Candidate, Pool, deadline_s, pool_of
+from yuliu.scheduler.policy.batches import may_wait_until_s
+from yuliu.scheduler.policy.book import NOTHING_S, Job, Stream
+from yuliu.scheduler.policy.crew import MOMENT_S, RESERVE_S, Crew
+from yuliu.scheduler.policy.events import (
     Action,
     Admit,
     Event,
@@ -42,16 +41,16 @@ from yuliu.scheduler.events import (
     Tuned,
     WorkFailed,
 )
-from yuliu.scheduler.figures import Figures
+from yuliu.scheduler.policy.figures import Figures
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from yuliu.scheduler.batches import Part
-    from yuliu.scheduler.costs import EngineFacts
-    from yuliu.scheduler.snapshot import Snapshot
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.batches import Part
+    from yuliu.scheduler.policy.costs import EngineFacts
+    from yuliu.scheduler.policy.snapshot import Snapshot
+    from yuliu.scheduler.policy.tuning import Tuning
 
 RECHECK_S = 0.05
 """While streams wait to be admitted it is looked at least so often whether there is room, seconds."""

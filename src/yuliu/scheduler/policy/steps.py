@@ -6,9 +6,9 @@ import math
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.book import Job, Stream
-    from yuliu.scheduler.costs import Costs, EngineFacts
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.book import Job, Stream
+    from yuliu.scheduler.policy.costs import Costs, EngineFacts
+    from yuliu.scheduler.policy.tuning import Tuning
 
 STEP_PER_LEAD = 2.0
 """A step makes at most so many times what its listener still has to play."""

@@ -21,16 +21,16 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin
 
 from yuliu.errors import InvalidRequest
-from yuliu.scheduler import events, tuning
-from yuliu.scheduler.costs import EngineFacts
-from yuliu.scheduler.policy import Policy
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy import events, tuning
+from yuliu.scheduler.policy.costs import EngineFacts
+from yuliu.scheduler.policy.policy import Policy
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from yuliu.scheduler.events import Action, Event
+    from yuliu.scheduler.policy.events import Action, Event
 
 CONTRACT = 1
 """Counts up when events change so that an old log cannot be read, or the policy so that it decides otherwise."""

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.controller import Controller, Measured
-from yuliu.scheduler.events import (
+from yuliu.scheduler.policy.controller import Controller, Measured
+from yuliu.scheduler.policy.events import (
     Admit,
     Fail,
     LaneUp,
@@ -33,16 +33,16 @@ from yuliu.scheduler.events import (
     Ticked,
     Tuned,
 )
-from yuliu.scheduler.loads import Listener, Load, Result
-from yuliu.scheduler.policy import Policy
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.policy import Policy
+from yuliu.scheduler.policy.tuning import Tuning
+from yuliu.scheduler.simulation.loads import Listener, Load, Result
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from yuliu.scheduler.events import Action, Event
-    from yuliu.scheduler.rates import Rates
+    from yuliu.scheduler.policy.events import Action, Event
+    from yuliu.scheduler.simulation.rates import Rates
 
 __all__ = ("Load", "Result", "Simulation", "capacity", "carried", "simulate")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from yuliu.scheduler.costs import CALL_S, Costs, EngineFacts
+from yuliu.scheduler.policy.costs import CALL_S, Costs, EngineFacts
 
 FPS = 100.0
 FACTS = EngineFacts(FPS, max_batch=8, rtf=0.2)

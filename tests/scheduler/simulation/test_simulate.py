@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.errors import InvalidRequest
-from yuliu.scheduler.controller import Controller
-from yuliu.scheduler.rates import Rates, read_rates
-from yuliu.scheduler.simulate import Load, capacity, carried, simulate
+from yuliu.scheduler.policy.controller import Controller
+from yuliu.scheduler.simulation.rates import Rates, read_rates
+from yuliu.scheduler.simulation.simulate import Load, capacity, carried, simulate
 from yuliu.types import StreamClass
 
 SLOW = {"a": Rates(plan_s=0.003, plan_s_per_s=0.006, step_s=0.001, step_s_per_s=0.05)}

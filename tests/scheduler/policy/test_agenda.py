@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.scheduler.agenda import AGEING_S, GUARD_S, PATIENCE_S, Agenda, Candidate, Pool
+from yuliu.scheduler.policy.agenda import AGEING_S, GUARD_S, PATIENCE_S, Agenda, Candidate, Pool
 
 NOW = 10.0
 MOMENTS = st.floats(NOW - 5, NOW + 5)

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.batches import Part, company
-from yuliu.scheduler.costs import Costs
-from yuliu.scheduler.snapshot import Snapshot
-from yuliu.scheduler.steps import budget_s, fitted, step_frames
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.batches import Part, company
+from yuliu.scheduler.policy.costs import Costs
+from yuliu.scheduler.policy.snapshot import Snapshot
+from yuliu.scheduler.policy.steps import budget_s, fitted, step_frames
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from yuliu.scheduler.book import Job, Stream
-    from yuliu.scheduler.costs import EngineFacts
+    from yuliu.scheduler.policy.book import Job, Stream
+    from yuliu.scheduler.policy.costs import EngineFacts
 
 UNKNOWN_S = 1.0
 """Sound of a segment of which it is not known yet, seconds."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.scheduler.costs import EngineFacts
+from yuliu.scheduler.policy.costs import EngineFacts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,9 +9,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from yuliu.scheduler.book import MAX_UNREAD_S, MIN_LEAD_S
-from yuliu.scheduler.costs import EngineFacts
-from yuliu.scheduler.events import (
+from yuliu.scheduler.policy.book import MAX_UNREAD_S, MIN_LEAD_S
+from yuliu.scheduler.policy.costs import EngineFacts
+from yuliu.scheduler.policy.events import (
     Action,
     Admit,
     Event,
@@ -36,8 +36,8 @@ from yuliu.scheduler.events import (
     Tuned,
     WorkFailed,
 )
-from yuliu.scheduler.policy import Policy
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.policy import Policy
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
 FPS = 80.0

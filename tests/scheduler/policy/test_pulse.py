@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from yuliu.scheduler.policy import Policy
-from yuliu.scheduler.pulse import Pulse
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.policy import Policy
+from yuliu.scheduler.policy.pulse import Pulse
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
 EMPTY = Policy({}).snapshot(0.0)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from yuliu.scheduler.batches import ALIKE, COMPANY_S, Part, company, may_wait_until_s
-from yuliu.scheduler.costs import Costs, EngineFacts
-from yuliu.scheduler.steps import RELAXED_LEAD_S
+from yuliu.scheduler.policy.batches import ALIKE, COMPANY_S, Part, company, may_wait_until_s
+from yuliu.scheduler.policy.costs import Costs, EngineFacts
+from yuliu.scheduler.policy.steps import RELAXED_LEAD_S
 
 FACTS = EngineFacts(100.0, max_batch=4, rtf=0.04 / 3)  # 1 ms for 0.1 s of stepping, and half of that for the call
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.events import Terms
+    from yuliu.scheduler.policy.events import Terms
 
 MAX_UNREAD_S = 4.0
 """Sound that may wait for its reader before the stream is paused, seconds (384 kB at 24 kHz)."""

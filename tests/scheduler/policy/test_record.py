@@ -14,20 +14,20 @@ from hypothesis import strategies as st
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
-from yuliu.scheduler import events
-from yuliu.scheduler.costs import EngineFacts
-from yuliu.scheduler.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened, Terms, Ticked, Tuned
-from yuliu.scheduler.rates import Rates
-from yuliu.scheduler.record import CONTRACT, Recorder, action_of, event_of, named, replay
+from yuliu.scheduler.policy import events
+from yuliu.scheduler.policy.costs import EngineFacts
+from yuliu.scheduler.policy.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened, Terms, Ticked, Tuned
+from yuliu.scheduler.policy.record import CONTRACT, Recorder, action_of, event_of, named, replay
+from yuliu.scheduler.policy.tuning import ClassRules, Tuning
 from yuliu.scheduler.recording import RECORD, Log, recording
-from yuliu.scheduler.simulate import Load, Simulation
-from yuliu.scheduler.tuning import ClassRules, Tuning
+from yuliu.scheduler.simulation.rates import Rates
+from yuliu.scheduler.simulation.simulate import Load, Simulation
 from yuliu.scheduler.worker import Settings
 from yuliu.speaker import Speaker
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.events import Action, Event
+    from yuliu.scheduler.policy.events import Action, Event
 
 TUNING = st.builds(
     Tuning,

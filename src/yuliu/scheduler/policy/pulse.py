@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.controller import Controller, Measured
+from yuliu.scheduler.policy.controller import Controller, Measured
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.policy import Policy
-    from yuliu.scheduler.snapshot import Snapshot
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.policy import Policy
+    from yuliu.scheduler.policy.snapshot import Snapshot
+    from yuliu.scheduler.policy.tuning import Tuning
 
 INTERVAL_S = 1.0
 """The controller is asked so often, seconds."""

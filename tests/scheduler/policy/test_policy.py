@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from yuliu.scheduler.admission import BULK_PER_LANE, MAX_RETRY_S, MIN_RETRY_S
-from yuliu.scheduler.agenda import AGEING_S, GUARD_S, PATIENCE_S
-from yuliu.scheduler.book import FRESH_S, MAX_PACE, MAX_UNREAD_S, NOTHING_S
-from yuliu.scheduler.costs import EngineFacts
-from yuliu.scheduler.crew import MOMENT_S, RESERVE_S
-from yuliu.scheduler.events import (
+from yuliu.scheduler.policy.admission import BULK_PER_LANE, MAX_RETRY_S, MIN_RETRY_S
+from yuliu.scheduler.policy.agenda import AGEING_S, GUARD_S, PATIENCE_S
+from yuliu.scheduler.policy.book import FRESH_S, MAX_PACE, MAX_UNREAD_S, NOTHING_S
+from yuliu.scheduler.policy.costs import EngineFacts
+from yuliu.scheduler.policy.crew import MOMENT_S, RESERVE_S
+from yuliu.scheduler.policy.events import (
     Action,
     Admit,
     Event,
@@ -37,8 +37,8 @@ from yuliu.scheduler.events import (
     Tuned,
     WorkFailed,
 )
-from yuliu.scheduler.policy import RECHECK_S, Policy
-from yuliu.scheduler.tuning import ClassRules, Tuning
+from yuliu.scheduler.policy.policy import RECHECK_S, Policy
+from yuliu.scheduler.policy.tuning import ClassRules, Tuning
 from yuliu.types import StreamClass
 
 FPS = 80.0

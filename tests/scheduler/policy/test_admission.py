@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.scheduler.admission import MAX_RETRY_S, MIN_RETRY_S, Admission, Room
-from yuliu.scheduler.book import Stream
-from yuliu.scheduler.events import Terms
-from yuliu.scheduler.tuning import ClassRules, Tuning
+from yuliu.scheduler.policy.admission import MAX_RETRY_S, MIN_RETRY_S, Admission, Room
+from yuliu.scheduler.policy.book import Stream
+from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.tuning import ClassRules, Tuning
 from yuliu.types import StreamClass
 
 CLASSES = st.sampled_from(StreamClass)

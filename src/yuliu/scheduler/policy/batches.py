@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from yuliu.scheduler.steps import RELAXED_LEAD_S
+from yuliu.scheduler.policy.steps import RELAXED_LEAD_S
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from yuliu.scheduler.costs import Costs
+    from yuliu.scheduler.policy.costs import Costs
 
 ALIKE = 1.5
 """The longest part of a step is at most so many times the shortest: the waste is below a third of the work."""

@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.tuning import Tuning
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
