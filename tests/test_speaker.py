@@ -17,8 +17,8 @@ import yuliu
 from yuliu.audio.pcm import to_s16le
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotReady
-from yuliu.scheduler.events import Terms
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.session import StreamOptions
 from yuliu.speaker import Audio, Speaker
 from yuliu.types import AudioFormat, StreamClass

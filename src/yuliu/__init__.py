@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from yuliu.errors import YuliuError
     from yuliu.explaining import Explanation, explain
-    from yuliu.scheduler.events import Terms
+    from yuliu.scheduler.policy.events import Terms
     from yuliu.segmenter import Chunking, SegmenterOptions
     from yuliu.session import Stream, StreamLimits, StreamOptions, Timeline, options_of
     from yuliu.speaker import Audio, Speaker, open  # noqa: A004
@@ -55,7 +55,7 @@ __all__ = (
 _HOMES = {
     "yuliu.errors": ("YuliuError",),
     "yuliu.explaining": ("Explanation", "explain"),
-    "yuliu.scheduler.events": ("Terms",),
+    "yuliu.scheduler.policy.events": ("Terms",),
     "yuliu.segmenter": ("Chunking", "SegmenterOptions"),
     "yuliu.session": ("Stream", "StreamLimits", "StreamOptions", "Timeline", "options_of"),
     "yuliu.speaker": ("Audio", "Speaker", "open"),

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from yuliu.cli.app import run
-from yuliu.scheduler.costs import EngineFacts
-from yuliu.scheduler.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened
-from yuliu.scheduler.record import Recorder
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.costs import EngineFacts
+from yuliu.scheduler.policy.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened
+from yuliu.scheduler.policy.record import Recorder
+from yuliu.scheduler.policy.tuning import Tuning
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, InvalidRequest, SynthesisFailed
-from yuliu.scheduler.book import MAX_UNREAD_S
+from yuliu.scheduler.policy.book import MAX_UNREAD_S
 from yuliu.session import MAX_PENDING_PARTS, StreamOptions
 from yuliu.speaker import Speaker
 from yuliu.types import Cancelled, Chunk, Coverage, Ending, Failed, Finished, Span, SpeakOptions

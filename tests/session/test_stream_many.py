@@ -16,8 +16,8 @@ import pytest
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Overloaded
 from yuliu.metrics.metrics import Metrics
-from yuliu.scheduler.events import Terms
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.scheduler.worker import Settings
 from yuliu.session import StreamOptions
 from yuliu.speaker import Speaker

@@ -9,7 +9,7 @@ import pytest
 
 from yuliu.errors import InvalidRequest
 from yuliu.presets import presets, resolve
-from yuliu.scheduler.events import Terms
+from yuliu.scheduler.policy.events import Terms
 from yuliu.segmenter import Chunking, SegmenterOptions
 from yuliu.session import MAX_LEAD_IN_MS, StreamOptions, options_of
 from yuliu.types import SpeakOptions, StreamClass

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from yuliu.engines.api import StepRequest
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import Overloaded
-from yuliu.scheduler.events import Terms
 from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
+from yuliu.scheduler.policy.events import Terms
 from yuliu.session import Route, Stream, StreamOptions, Surroundings
 
 if TYPE_CHECKING:

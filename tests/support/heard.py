@@ -16,7 +16,7 @@ from yuliu.types import Boundary, Segment, Span, SpeakOptions
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from yuliu.scheduler.events import Terms
+    from yuliu.scheduler.policy.events import Terms
     from yuliu.types import Samples
 
 OPTIONS = PlanOptions(SpeakOptions(), lead_s=0.025, tail_s=0.1)

@@ -7,13 +7,13 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.controller import Measured
+from yuliu.scheduler.policy.controller import Measured
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.tuning import Tuning
 
 STEP_COST_S = 0.003
 """What each step costs beside its sound, seconds."""

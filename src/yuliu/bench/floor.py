@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.audio.join import silences
 from yuliu.engines.api import PlanOptions, StepRequest
-from yuliu.scheduler.tuning import Tuning
+from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.segmenter import Segmenter, split_segment
 from yuliu.types import SpeakOptions
 

@@ -12,7 +12,7 @@ import click
 from yuliu.cli.report import Problem
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.events import Action, Event
+    from yuliu.scheduler.policy.events import Action, Event
 
 
 @click.command(
@@ -29,7 +29,7 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one decision a line.")
 def command(path: Path, stream: int | None, as_json: bool) -> None:
     """Show the decisions of a recorded run, made anew by this version; fail if they differ from the recorded ones."""
-    from yuliu.scheduler.record import named, replay
+    from yuliu.scheduler.policy.record import named, replay
 
     began_at_s: float | None = None
     about = _About(stream)

@@ -13,8 +13,8 @@ from yuliu.cli.terminal import table
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.rates import Rates
-    from yuliu.scheduler.simulate import Load, Result
+    from yuliu.scheduler.simulation.rates import Rates
+    from yuliu.scheduler.simulation.simulate import Load, Result
 
 PARTS = {"yuliu": ("baker", "heart")}
 """Voices that are made of others."""
@@ -56,7 +56,7 @@ Examples:
 def command(voice: str, path: Path | None, find: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the load's
     """Let many listeners ask on a virtual clock, with the real scheduler, engines that take as long as a table says,
     and players in real time."""
-    from yuliu.scheduler.simulate import Load, capacity
+    from yuliu.scheduler.simulation.simulate import Load, capacity
 
     rates, lanes = _rates(voice, path), options["lanes"]
     load = Load(
@@ -83,8 +83,8 @@ def command(voice: str, path: Path | None, find: bool, as_json: bool, **options:
 
 
 def _rates(voice: str, path: Path | None) -> dict[str, Rates]:
-    from yuliu.scheduler import simulate
-    from yuliu.scheduler.rates import read_rates
+    from yuliu.scheduler.simulation import simulate
+    from yuliu.scheduler.simulation.rates import read_rates
 
     source = path or Path(simulate.__file__).with_name("rates.toml")
     try:
@@ -101,9 +101,9 @@ def _rates(voice: str, path: Path | None) -> dict[str, Rates]:
 
 
 def _run(rates: dict[str, Rates], load: Load, lanes: int, *, control: bool) -> Result:
-    from yuliu.scheduler.controller import Controller
-    from yuliu.scheduler.simulate import simulate
-    from yuliu.scheduler.tuning import Tuning
+    from yuliu.scheduler.policy.controller import Controller
+    from yuliu.scheduler.policy.tuning import Tuning
+    from yuliu.scheduler.simulation.simulate import simulate
 
     targets = {each: rules.ttfp_target_s for each, rules in Tuning().classes.items()}
     controller = Controller(targets, 1, lanes) if control else None

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from yuliu.presets import resolve
-from yuliu.scheduler.events import Terms
+from yuliu.scheduler.policy.events import Terms
 from yuliu.session import StreamLimits, StreamOptions, options_of
 from yuliu.types import SpeakOptions
 

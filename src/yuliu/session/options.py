@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
 from yuliu.presets import Preset, resolve
-from yuliu.scheduler.events import Terms
+from yuliu.scheduler.policy.events import Terms
 from yuliu.segmenter import Chunking, SegmenterOptions
 from yuliu.text.reader import ReaderOptions
 from yuliu.types import SpeakOptions
