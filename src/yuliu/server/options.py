@@ -48,6 +48,7 @@ def _options(asked: SpeechRequest | Start, presets: Mapping[str, Preset], limits
         speak=SpeakOptions(speed=asked.speed, seed=manner.seed),
         terms=Terms(weight=manner.weight),
         lead_in_ms=manner.lead_in_ms,
+        lang=manner.language,
         limits=limits,
         lexicon=asked.lexicon,
         lexicon_entries=asked.lexicon_entries,

@@ -6,7 +6,15 @@ told of it.
 """
 
 from yuliu.session.diary import Surroundings
-from yuliu.session.options import MAX_LEAD_IN_MS, MAX_PENDING_PARTS, Route, StreamLimits, StreamOptions, options_of
+from yuliu.session.options import (
+    MAX_LEAD_IN_MS,
+    MAX_PENDING_PARTS,
+    Route,
+    StreamLimits,
+    StreamOptions,
+    check_lang,
+    options_of,
+)
 from yuliu.session.report import Caller, StreamMetrics, report_of
 from yuliu.session.stream import Stream
 from yuliu.session.timeline import Timeline
@@ -22,6 +30,7 @@ __all__ = (
     "StreamOptions",
     "Surroundings",
     "Timeline",
+    "check_lang",
     "options_of",
     "report_of",
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from yuliu.audio.join import silences
 from yuliu.engines.api import PlanOptions
 from yuliu.joiner import Part
 from yuliu.segmenter import Segmenter, split_segment
-from yuliu.session.options import MAX_SPEED, MIN_SPEED, check_speed
+from yuliu.session.options import MAX_SPEED, MIN_SPEED, check_lang, check_speed
 from yuliu.text.reader import Reader
 from yuliu.types import Skipped
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from yuliu.session.options import Route, StreamOptions
     from yuliu.text.lexicon import Words
     from yuliu.text.reader import Event
-    from yuliu.types import Segment
+    from yuliu.types import Lang, Segment
 
 NO_VOICE = "a voice that is not loaded was asked for; the stream's own voice spoke instead"
 NO_PITCH = "pitch was asked for; no voice can change it"
@@ -53,6 +53,9 @@ class Intake:
         routes: Those of the voices that the text may switch to; under the empty name that of the stream's own.
         words: How to say its words.
         ledger: Is told how much text came and what of it the reader left out.
+
+    Raises:
+        InvalidRequest: The voice does not speak the language that is asked for.
     """
 
     def __init__(self, options: StreamOptions, routes: Mapping[str, Route], words: Words, ledger: Ledger) -> None:
@@ -60,7 +63,9 @@ class Intake:
         self._routes = routes
         self._words = words
         self._ledger = ledger
-        self._reader = Reader(options.reader, languages=tuple(routes[""].engines))
+        self._languages: tuple[Lang, ...] = tuple(routes[""].engines)
+        check_lang(options.lang, self._languages)
+        self._reader = Reader(options.reader, languages=self._languages, lang=options.lang)
         self._segmenter = Segmenter(options.rules())
         self._throughput = False
         self._warnings: dict[str, None] = {}
@@ -75,15 +80,21 @@ class Intake:
         self._throughput = throughput
         self._segmenter.configure(self._options.rules(first_weight_scale=first_weight_scale, throughput=throughput))
 
-    def configure(self, chunking: Chunking | None, speed: float | None) -> None:
-        """Cut and speak otherwise from now on.
+    def configure(self, chunking: Chunking | None, speed: float | None, lang: Lang | Literal["auto"] | None) -> None:
+        """Cut and speak otherwise from now on; what is None stays as it is.
 
         Raises:
-            InvalidRequest: The speed is out of its range.
+            InvalidRequest: The speed is out of its range, or the voice does not speak the language.
         """
         if speed is not None:
             check_speed(speed)
+        wanted = None if lang == "auto" else lang
+        check_lang(wanted, self._languages)
+        if speed is not None:
             self._options = replace(self._options, speak=replace(self._options.speak, speed=speed))
+        if lang is not None:
+            self._options = replace(self._options, lang=wanted)
+            self._reader.read_as(wanted)
         if chunking is not None:
             self._options = replace(self._options, chunking=chunking, segmenter=None)
             self._segmenter.configure(self._options.rules(throughput=self._throughput))
@@ -112,6 +123,8 @@ class Intake:
                 yield ToPass(segment)
                 continue
             route = self._route_of(segment)
+            if segment.style.lang is None and self._options.lang is not None:
+                segment = replace(segment, style=replace(segment.style, lang=self._options.lang))
             languages = tuple(route.engines)
             for part in split_segment(self._words.apply(segment, languages), languages):
                 if part.lang is None:

@@ -15,7 +15,7 @@ from yuliu.text.reader import ReaderOptions
 from yuliu.types import SpeakOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from yuliu.text.lexicon import Entry
     from yuliu.types import Lang
@@ -72,6 +72,8 @@ class StreamOptions:
     segmenter: SegmenterOptions | None = None
     """The rules of cutting one by one; None takes those of ``chunking``."""
     reader: ReaderOptions = field(default_factory=ReaderOptions)
+    lang: Lang | None = None
+    """Reads all of the text as this language, but for what its markup says; None decides by script."""
     stall_s: float = 0.5
     """Text that might go on is spoken as it is when nothing came for so long, seconds."""
     terms: Terms = field(default_factory=Terms)
@@ -121,6 +123,21 @@ def check_speed(speed: float) -> None:
     """
     if not MIN_SPEED <= speed <= MAX_SPEED:
         raise InvalidRequest(f"speed must be from {MIN_SPEED} to {MAX_SPEED}, not {speed}", param="speed")
+
+
+def check_lang(lang: Lang | None, spoken: Collection[Lang]) -> None:
+    """Refuse a language that is not spoken.
+
+    Args:
+        lang: The one that is asked for, if any.
+        spoken: Those of the voice.
+
+    Raises:
+        InvalidRequest: It is not among them; ``param`` is ``language``.
+    """
+    if lang is not None and lang not in spoken:
+        reason = f"this voice does not speak {lang!r}; it speaks {', '.join(map(repr, spoken))}"
+        raise InvalidRequest(reason, param="language")
 
 
 def options_of(

@@ -12,7 +12,7 @@ import asyncio
 import weakref
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from yuliu.coverage import Ledger
 from yuliu.errors import Closed
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from yuliu.session.intake import ToPass
     from yuliu.session.options import Route, StreamOptions
     from yuliu.session.timeline import Timeline
-    from yuliu.types import Chunk, Ending, Heard
+    from yuliu.types import Chunk, Ending, Heard, Lang
 
 
 class Stream:
@@ -140,13 +140,24 @@ class Stream:
             raise Closed("the stream takes no more text; open a new one")
         self._give(self._intake.push(delta))
 
-    def configure(self, *, chunking: Chunking | None = None, speed: float | None = None) -> None:
+    def configure(
+        self,
+        *,
+        chunking: Chunking | None = None,
+        speed: float | None = None,
+        lang: Lang | Literal["auto"] | None = None,
+    ) -> None:
         """Cut or speak otherwise from now on: what has not been cut into a segment so far, and what follows.
 
+        Args:
+            chunking: Where the text is cut; None leaves it as it is, here as below.
+            speed: 1 is the voice's own pace; from 0.25 to 4.
+            lang: Reads the text as this language; ``auto`` decides by script.
+
         Raises:
-            InvalidRequest: The speed is out of its range.
+            InvalidRequest: The speed is out of its range, or the voice does not speak the language.
         """
-        self._intake.configure(chunking, speed)
+        self._intake.configure(chunking, speed, lang)
 
     def flush(self) -> None:
         """Speak what has been pushed as it is, without waiting for what may follow."""
@@ -195,6 +206,13 @@ class Stream:
         self._ready.clear()
         coverage, delivered_s = self._ledger.coverage(), self._diary.hearing.delivered_s
         return self._end(Cancelled(coverage, self._joiner.audio_s, delivered_s, self.heard(), self.degraded))
+
+    @property
+    def waits_for(self) -> Literal["text", "sound"]:
+        """What the next chunk waits for: ``text`` where nothing that was pushed and is not spoken is certain enough to
+        be; ``sound`` where it is the machine's turn, or a chunk is there to be taken. Means nothing after the end."""
+        at_work = not self._admitted or self._parts or self._ready or self._text_ended
+        return "sound" if at_work else "text"
 
     @property
     def timeline(self) -> Timeline:

@@ -9,21 +9,23 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from yuliu.errors import InvalidRequest
+from yuliu.types import Lang
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 PRESET_FIELDS = ("class", "chunking", "max_lead_s")
 """Fields that replace those of the preset of the same name."""
-FIELDS = ("preset", *PRESET_FIELDS, "weight", "lead_in_ms", "seed")
+FIELDS = ("preset", *PRESET_FIELDS, "weight", "lead_in_ms", "seed", "language")
 CLASS_HEADER, WEIGHT_HEADER = "X-Yuliu-Class", "X-Yuliu-Weight"
 """Headers that say what ``class`` and ``weight`` say, for callers that cannot add fields; the fields win."""
 MIN_WEIGHT, MAX_WEIGHT = 0.1, 10.0
 MAX_LEAD_IN_MS = 1000
 MAX_SEED = 2**32 - 1
+_LANGUAGES = (*get_args(Lang), "auto")
 _DECIMAL = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
@@ -41,6 +43,8 @@ class Manner:
     """Silence that is sent as soon as the stream is admitted, milliseconds, at most 1000."""
     seed: int = 0
     """Fixes what an engine draws at random; from 0 to 2**32 - 1."""
+    language: Lang | None = None
+    """Reads all of the text as this language; None decides by script."""
 
 
 def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Manner:
@@ -59,7 +63,20 @@ def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Ma
         weight=_weight(fields.get("weight"), headers.get(WEIGHT_HEADER.lower())),
         lead_in_ms=_number("lead_in_ms", fields.get("lead_in_ms"), 0, MAX_LEAD_IN_MS, default=0.0),
         seed=_seed(fields.get("seed")),
+        language=None if (language := parse_language(fields)) == "auto" else language,
     )
+
+
+def parse_language(fields: Mapping[str, object]) -> Lang | Literal["auto"] | None:
+    """What the field ``language`` of an object says; None if it is left out or null.
+
+    Raises:
+        InvalidRequest: There is no such language. Whether the voice speaks it is not known here.
+    """
+    value = fields.get("language")
+    if value is not None and value not in _LANGUAGES:
+        raise InvalidRequest(f"'language' must be one of {', '.join(_LANGUAGES)}", param="language")
+    return cast("Lang | Literal['auto'] | None", value)
 
 
 def presets_body(presets: Sequence[Mapping[str, object]]) -> bytes:

@@ -17,6 +17,7 @@ from yuliu.server.native.dryness import DryWatch
 from yuliu.server.native.first_sound import FirstSound
 from yuliu.server.native.words import spoken_words
 from yuliu.server.pushing import push_text
+from yuliu.session import check_lang
 from yuliu.types import Cancelled, Failed, Finished, Span
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.window import Window
@@ -97,6 +98,7 @@ class KeptStream:
         """Of the text, as it arrived."""
         self.ending: Ending | None = None
         self._speaker, self._voice, self._options, self._caller = speaker, voice, options, caller
+        check_lang(options.lang, speaker.languages(voice))
         sound = start.sound
         self._encoding = encoding_asked_for(
             sound.format,
@@ -149,8 +151,8 @@ class KeptStream:
         Raises:
             InvalidRequest: What is to be changed is wrong; nothing is changed.
         """
-        if isinstance(message, said.Config) and message.chunking is not None:
-            parse_chunking(message.chunking)
+        if isinstance(message, said.Config):
+            self._check(message)
         text = message.text if isinstance(message, said.Text) else ""
         self.num_characters += len(text)
         self._num_items += max(1, len(text))
@@ -166,6 +168,11 @@ class KeptStream:
             self.fail(error)
         else:
             self._inbox.put_nowait(message)
+
+    def _check(self, config: said.Config) -> None:
+        if config.chunking is not None:
+            parse_chunking(config.chunking)
+        check_lang(None if config.language == "auto" else config.language, self._speaker.languages(self._voice))
 
     def played(self, position_ms: float) -> None:
         """The listener has heard so much."""
@@ -257,8 +264,9 @@ class KeptStream:
                 await push_text(stream, text)
             case said.Flush():
                 stream.flush()
-            case said.Config(chunking=chunking, speed=speed):
-                stream.configure(chunking=None if chunking is None else parse_chunking(chunking), speed=speed)
+            case said.Config(chunking=chunking, speed=speed, language=lang):
+                cut = None if chunking is None else parse_chunking(chunking)
+                stream.configure(chunking=cut, speed=speed, lang=lang)
             case said.End():
                 await stream.end()
 
@@ -305,10 +313,11 @@ class KeptStream:
             self._tell(said.Marks(marks=chunk.marks))
 
     def _dry(self) -> None:
-        ended = self._stream is None or self._stream.ending is not None
-        if self.attached and not (ended or self._stalled or self.window.has_unsent or self._cancelled):
+        if self._stream is None or self._stream.ending is not None:
+            return
+        if self.attached and not (self._stalled or self.window.has_unsent or self._cancelled):
             self._stalled = True
-            self._tell(said.Stalled(audio_ms=self.window.sent_ms))
+            self._tell(said.Stalled(audio_ms=self.window.sent_ms, waits_for=self._stream.waits_for))
 
     def _tell(self, message: said.Told) -> None:
         if not self._cancelled:

@@ -78,6 +78,8 @@ class Cursor:
     """SSML elements that are open, outermost first, and the style inside each."""
     num_too_deep: int = 0
     """SSML elements that are open beyond the deepest one kept."""
+    read_as: Lang | None = None
+    """The language that all of the text is read as; None decides by script."""
     _lang: Lang | None = None
     _line_has_han: bool = False
 
@@ -94,7 +96,7 @@ class Cursor:
     @property
     def lang(self) -> Lang:
         """The language of the surroundings: Chinese if its line has had any Chinese so far."""
-        return self._lang or self.languages[0]
+        return self.read_as or self._lang or self.languages[0]
 
     @property
     def style(self) -> Style:

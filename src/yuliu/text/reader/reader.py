@@ -88,11 +88,18 @@ class Reader:
     Args:
         options: What is markup, and what becomes of it.
         languages: What the voice speaks, preferred first: words that the reader adds are in one of them.
+        lang: All of the text is read as this language; None decides by script.
     """
 
-    def __init__(self, options: ReaderOptions | None = None, *, languages: Sequence[Lang] = ("zh", "en")) -> None:
+    def __init__(
+        self,
+        options: ReaderOptions | None = None,
+        *,
+        languages: Sequence[Lang] = ("zh", "en"),
+        lang: Lang | None = None,
+    ) -> None:
         self._options = options or ReaderOptions()
-        self._cursor = Cursor(self._options, languages)
+        self._cursor = Cursor(self._options, languages, read_as=lang)
         self._is_decided = self._options.ssml != "auto"
         self._rules, self._run = _rules(self._options, is_ssml=False)
 
@@ -100,6 +107,10 @@ class Reader:
     def warnings(self) -> tuple[str, ...]:
         """What of the markup could not be followed so far: fixed sentences, each once, without any of the text."""
         return tuple(self._cursor.warnings)
+
+    def read_as(self, lang: Lang | None) -> None:
+        """From now on all of the text is read as this language; None decides by script."""
+        self._cursor.read_as = lang
 
     def push(self, delta: str) -> list[Event]:
         """Take the next piece of text, cut anywhere; return what is now certain, in order."""

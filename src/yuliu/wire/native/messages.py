@@ -14,7 +14,7 @@ from yuliu.wire.manner import Manner
 
 if TYPE_CHECKING:
     from yuliu.text.lexicon import Entry
-    from yuliu.types import Mark, Timing
+    from yuliu.types import Lang, Mark, Timing
 
 DEFAULT_RESUME_S = 10.0
 """How long a stream waits for its client after a drop, where nothing else is asked for."""
@@ -113,6 +113,8 @@ class Config:
     speed: float | None = None
     chunking: object = None
     """A plain value that is not checked yet; None leaves it as it is."""
+    language: Lang | Literal["auto"] | None = None
+    """Reads what follows as this language; ``auto`` decides by script, None leaves it as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +230,8 @@ class Stalled:
     seq: int = 0
     audio_ms: float = 0.0
     """How much sound there was."""
+    waits_for: str = "text"
+    """``text``: the writer has not sent enough to go on; ``sound``: the server is behind."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _KINDS = {name: kind for kind, name in TYPES.items()}
 _STRINGS = frozenset(
-    ("context", "stream", "voice", "format", "media_type", "mode", "spoken", "code", "message", "ends", "param")
+    (
+        *("context", "stream", "voice", "format", "media_type", "mode", "spoken"),
+        *("code", "message", "ends", "param", "waits_for"),
+    )
 )
 _WHOLE = frozenset(
     ("seq", "tag", "sample_rate", "channels", "offset", "num_bytes", "num_characters", "heard_source_end")
