@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from yuliu.audio.encode import Encoder
+from yuliu.audio.encode import Encoder, whole
 from yuliu.audio.formats import FORMATS, choose_encoding
-from yuliu.errors import Closed
+from yuliu.audio.pcm import FULL_SCALE, to_s16
+from yuliu.errors import Closed, InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,11 +25,14 @@ if TYPE_CHECKING:
     from typing import Self
 
     from yuliu.audio.formats import Encoding
+    from yuliu.audio.pcm import Pcm
     from yuliu.types import Samples
 
 MAX_THREADS = 8
 PIECE_S = 0.5
 """So much sound is encoded at a time: 4 ms of work at most, so that no response waits long for another's."""
+MAX_WHOLE_S = 300
+"""An answer that is not streamed holds so much sound at most: it is kept until its end."""
 _PLAIN = ("pcm", "wav")
 
 
@@ -50,6 +54,16 @@ class SoundThreads:
             source_rate: Rate of the samples to come, Hz.
         """
         return Sound(encoding, source_rate, self._pool)
+
+    def whole(self, encoding: Encoding, source_rate: int, take: Callable[[int], None]) -> WholeSound:
+        """Keeps the sound of one response until its end.
+
+        Args:
+            encoding: What to make.
+            source_rate: Rate of the samples to come, Hz.
+            take: Told of the bytes that are kept; may raise.
+        """
+        return WholeSound(encoding, source_rate, self._pool, take)
 
     def close(self) -> None:
         """End the threads, after what they are at. Sounds can be closed after it, and nothing else."""
@@ -116,6 +130,66 @@ class Sound:
         if self._at_once:
             return self._coder.run(call)
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._coder.run, call)
+
+
+class WholeSound:
+    """One response whose bytes come all at the end, so that their head tells the true sizes. Used as :class:`Sound`.
+
+    Args:
+        encoding: What to make.
+        source_rate: Rate of the samples to come, Hz.
+        pool: Where to work.
+        take: Told of the bytes that are kept; may raise.
+    """
+
+    def __init__(self, encoding: Encoding, source_rate: int, pool: Executor, take: Callable[[int], None]) -> None:
+        self.encoding = encoding
+        self._source_rate = source_rate
+        self._pool = pool
+        self._take = take
+        self._kept: list[Pcm] = []
+        self._num_samples = 0
+
+    def pieces(self, samples: Samples) -> Iterator[Samples]:
+        """The samples as they are: keeping them takes no time."""
+        yield samples
+
+    async def write(self, samples: Samples) -> bytes:
+        """Keep these samples; nothing can be sent.
+
+        Raises:
+            InvalidRequest: It is more than :data:`MAX_WHOLE_S`.
+            Overloaded: All such responses together are too long.
+        """
+        self._num_samples += len(samples)
+        if self._num_samples > MAX_WHOLE_S * self._source_rate:
+            message = f"this is more than {MAX_WHOLE_S // 60} minutes of sound; leave 'stream' out"
+            raise InvalidRequest(message, param="stream")
+        pcm = to_s16(samples)
+        self._take(pcm.nbytes)
+        self._kept.append(pcm)
+        return b""
+
+    async def finish(self) -> bytes:
+        """The whole body.
+
+        Raises:
+            SynthesisFailed: The encoder failed.
+        """
+        kept, self._kept = self._kept, []
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._encoded, kept)
+
+    def __enter__(self) -> Self:
+        """The sound."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Forget what was kept."""
+        self._kept = []
+
+    def _encoded(self, kept: list[Pcm]) -> bytes:
+        samples = np.concatenate([np.zeros(0, np.int16), *kept]).astype(np.float32) / np.float32(FULL_SCALE)
+        return whole(samples, self.encoding, self._source_rate)
 
 
 class _Coder:

@@ -33,12 +33,13 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
+    from yuliu.audio.formats import Encoding
     from yuliu.metrics.metrics import Metrics
     from yuliu.presets import Preset
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
     from yuliu.server.rooms import BodyRoom
-    from yuliu.server.sound import SoundThreads
+    from yuliu.server.sound import Sound, SoundThreads, WholeSound
     from yuliu.session import Stream
     from yuliu.wire.openai import SpeechRequest
 
@@ -110,7 +111,7 @@ class Speech:
                     guest.stream(),
                     guest.text(len(request.input)),
                     self._rooms.stream(),
-                    self._threads.sound(encoding, speaker.sample_rate) as sound,
+                    self._sound(request, encoding, speaker.sample_rate, room) as sound,
                 ):
                     body.made_of(request, sound)
                     words = await asyncio.to_thread(speaker.words, options)
@@ -125,6 +126,11 @@ class Speech:
             return problem_of(error)
         except YuliuError as error:
             return problem_of(error)
+
+    def _sound(self, request: SpeechRequest, encoding: Encoding, rate: int, room: BodyRoom) -> Sound | WholeSound:
+        if request.stream:
+            return self._threads.sound(encoding, rate)
+        return self._threads.whole(encoding, rate, room.take)
 
     async def _read(self, scope: Scope, receive: Receive, room: BodyRoom) -> SpeechRequest | Problem:
         """The request; its body is not kept."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from yuliu.server.sound import WholeSound
 from yuliu.types import Cancelled
 from yuliu.wire.openai import CODECS
 from yuliu.wire.speech_events import MEDIA_TYPE, done_event, error_event, sound_events, usage_of
@@ -36,9 +37,9 @@ class SpeechBody:
         self._unsent_s = 0.0
         self._num_characters = 0
         self._events = False
-        self._sound: Sound | None = None
+        self._sound: Sound | WholeSound | None = None
 
-    def made_of(self, request: SpeechRequest, sound: Sound) -> None:
+    def made_of(self, request: SpeechRequest, sound: Sound | WholeSound) -> None:
         """What it is to be; said once, before the first chunk."""
         self._events = request.stream_format == "sse"
         self._num_characters = len(request.input)
@@ -88,7 +89,7 @@ class SpeechBody:
             await self._send({"type": "http.response.body", "body": error_event(problem), "more_body": True})
 
     @property
-    def _open_sound(self) -> Sound:
+    def _open_sound(self) -> Sound | WholeSound:
         assert self._sound is not None  # noqa: S101 - it is told what it is before it is given sound
         return self._sound
 
@@ -98,11 +99,11 @@ class SpeechBody:
         self._unsent_s = 0.0
         if not self.started:
             self.started = True
-            await self._send({"type": "http.response.start", "status": 200, "headers": self._headers()})
+            await self._send({"type": "http.response.start", "status": 200, "headers": self._headers(len(data))})
         body = sound_events(data) if self._events else data
         await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
-    def _headers(self) -> list[tuple[bytes, bytes]]:
+    def _headers(self, num_bytes: int) -> list[tuple[bytes, bytes]]:
         encoding = self._open_sound.encoding
         told = {
             "content-type": MEDIA_TYPE if self._events else encoding.media_type,
@@ -116,4 +117,6 @@ class SpeechBody:
             "x-yuliu-lead-in-ms": str(self._lead_in_ms),
             "x-accel-buffering": "no",
         }
+        if isinstance(self._sound, WholeSound):
+            told["content-length"] = str(num_bytes)
         return [(name.encode("ascii"), value.encode("ascii")) for name, value in told.items()]

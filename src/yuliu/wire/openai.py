@@ -85,6 +85,8 @@ class SpeechRequest:
     """From 0.25 to 4."""
     stream_format: StreamFormat = "audio"
     """``sse`` for events, else the bare sound."""
+    stream: bool = True
+    """Whether the sound is sent while it is made; else it is sent whole, with its true sizes. Ours."""
     sample_rate: int | None = None
     """Hz; None takes the voice's, or the next that the format can carry. Ours."""
     channels: int = 1
@@ -138,6 +140,7 @@ def parse_speech(
         response_format=_response_format(fields),
         speed=_speed(fields),
         stream_format=_stream_format(fields),
+        stream=_stream(fields),
         sample_rate=_whole(fields, "sample_rate"),
         channels=1 if (channels := _whole(fields, "channels")) is None else channels,
         kbps=_whole(fields, "kbps"),
@@ -301,6 +304,17 @@ def _stream_format(fields: Mapping[str, object]) -> StreamFormat:
         message = f"'stream_format' must be one of {', '.join(STREAM_FORMATS)}; both stream"
         raise InvalidRequest(message, param="stream_format")
     return name
+
+
+def _stream(fields: Mapping[str, object]) -> bool:
+    value = fields.get("stream")
+    if value is None or value is True:
+        return True
+    if value is not False:
+        raise InvalidRequest("'stream' must be true or false", param="stream")
+    if fields.get("stream_format") == "sse":
+        raise InvalidRequest("events are a stream; leave out 'stream' or 'stream_format'", param="stream")
+    return False
 
 
 def _whole(fields: Mapping[str, object], param: str) -> int | None:
