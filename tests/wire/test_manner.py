@@ -30,9 +30,10 @@ def test_all_fields_are_read() -> None:
     """What replaces fields of a preset is kept as it came."""
     chunking = {"strategy": "fixed", "max_weight": 12}
     asked = {"preset": "dialogue", "class": "bulk", "chunking": chunking, "max_lead_s": 3}
-    manner = parse_manner({**asked, "weight": 2, "lead_in_ms": 250, "seed": 7}, {})
+    manner = parse_manner({**asked, "weight": 2, "lead_in_ms": 250, "seed": 7, "language": "zh"}, {})
     overrides = {"class": "bulk", "chunking": chunking, "max_lead_s": 3}
-    assert manner == Manner("dialogue", overrides, weight=2.0, lead_in_ms=250.0, seed=7)
+    assert manner == Manner("dialogue", overrides, weight=2.0, lead_in_ms=250.0, seed=7, language="zh")
+    assert parse_manner({"language": "auto"}, {}) == Manner()
 
 
 def test_headers_stand_in_for_fields() -> None:
@@ -47,6 +48,7 @@ WRONG: dict[str, list[Any]] = {
     "weight": [0, 0.09, 10.1, -1, True, "1", [1], 10**400],
     "lead_in_ms": [-1, 1001, "0", False, {}],
     "seed": [-1, MAX_SEED + 1, 1.0, "7", True],
+    "language": ["", "fr", "zh-CN", "ZH", 1, ["zh"], {}],
 }
 
 

@@ -138,9 +138,9 @@ class BlockingStream:
         """Speak what was pushed as it is."""
         self._loop.do(self.stream.flush())
 
-    def configure(self, *, chunking: object = None, speed: float | None = None) -> None:
+    def configure(self, *, chunking: object = None, speed: float | None = None, language: str | None = None) -> None:
         """Cut or speak otherwise from now on."""
-        self._loop.do(self.stream.configure(chunking=chunking, speed=speed))
+        self._loop.do(self.stream.configure(chunking=chunking, speed=speed, language=language))
 
     def end(self) -> None:
         """No more text will come."""

@@ -37,6 +37,8 @@ class StartFields(TypedDict, total=False):
     """Silence that is sent at once, milliseconds."""
     seed: int
     """Fixes what a voice draws at random."""
+    language: str | None
+    """``zh`` or ``en`` reads all of the text as this language; else its script decides."""
     lexicon: str | Sequence[str] | None
     """Lexicons of the server."""
     lexicon_entries: Sequence[Mapping[str, object]] | None

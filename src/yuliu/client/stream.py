@@ -120,9 +120,12 @@ class ClientStream:
         """Speak what was pushed as it is, without waiting for what may follow. Raises as :meth:`push` does."""
         await self._say("flush")
 
-    async def configure(self, *, chunking: object = None, speed: float | None = None) -> None:
+    async def configure(
+        self, *, chunking: object = None, speed: float | None = None, language: str | None = None
+    ) -> None:
         """Cut or speak otherwise from now on. Raises as :meth:`push` does."""
-        await self._say("config", **{k: v for k, v in (("chunking", chunking), ("speed", speed)) if v is not None})
+        wanted = {"chunking": chunking, "speed": speed, "language": language}
+        await self._say("config", **{name: value for name, value in wanted.items() if value is not None})
 
     async def end(self) -> None:
         """No more text will come. Raises as :meth:`push` does."""
