@@ -6,10 +6,12 @@ without end, or that does not read its answer, would hold it for ever.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from yuliu.wire.problems import (
     NOT_HTTP,
@@ -73,6 +75,9 @@ class BoundedConnection(HttpToolsProtocol):
         """Received of the request that is not whole yet."""
         self._num_head_bytes = 0
         """The part of its head that was parsed: one read may bring all of a head, and more than is taken of it."""
+        self._unread_from: int | None = None
+        """Where in what was received the parser has stopped, behind a head that asks for an upgrade."""
+        self._repeating_head = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or refuse it if there are too many."""
@@ -93,6 +98,11 @@ class BoundedConnection(HttpToolsProtocol):
         """Take bytes, unless the request has grown too long."""
         idle_since = self.cycle
         super().data_received(data)
+        unread = data
+        while self._unread_from is not None:
+            unread, self._unread_from = unread[self._unread_from :], None
+            self._pass_over_upgrade()
+            super().data_received(unread)
         if self._request_timer is not None:
             self._num_bytes += len(data)
             self._check_size()
@@ -102,6 +112,8 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """A request begins: its head is counted, its time runs."""
+        if self._repeating_head:
+            return
         super().on_message_begin()
         self.scope["extensions"] = {
             CUT_OFF: {"cut_off": self.transport.close},
@@ -113,19 +125,25 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_url(self, url: bytes) -> None:
         """A part of the request line's target."""
+        if self._repeating_head:
+            return
         self._num_head_bytes += len(url)
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header; the last ones of a head that is too large are not kept."""
+        if self._repeating_head:
+            return
         self._num_head_bytes += len(name) + len(value) + len(": \r\n")
         if not self._head_too_large:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         """The head is there. Where it is refused, the parser calls :meth:`send_400_response`."""
-        if self._head_too_large:
-            raise httptools.HttpParserError
+        if self._repeating_head:
+            return
+        if self._head_too_large or sum(name == b"host" for name, _ in self.headers) > 1:
+            raise httptools.HttpParserError  # what is before us may have gone by another of its hosts than we would
         super().on_headers_complete()  # raises where the target is no URL
         self._in_head = False
 
@@ -138,9 +156,16 @@ class BoundedConnection(HttpToolsProtocol):
         super().handle_websocket_upgrade()
         self._upgraded = True
         self._request_arrived()
+        handshake = self.transport.get_protocol()
+        assert isinstance(handshake, WebSocketsSansIOProtocol)  # noqa: S101 - it was made for this
+        if handshake.conn.handshake_exc is not None and not self.transport.is_closing():
+            self._in_head = True
+            self._refuse(NOT_HTTP)  # such as one with a body: it would stay open without a word
 
     def on_message_complete(self) -> None:
         """The request is there."""
+        if self.parser.should_upgrade() and not self._should_upgrade():
+            return  # the parser has not looked for its body
         self._request_arrived()
         super().on_message_complete()
 
@@ -157,6 +182,21 @@ class BoundedConnection(HttpToolsProtocol):
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, or not taken."""
         self._refuse(head_too_large(self._limits.max_head_bytes) if self._head_too_large else NOT_HTTP)
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """An upgrade to what we do not speak is passed over. Programs in Java ask for HTTP/2 so, with every request."""
+        stopped = sys.exc_info()[1]
+        assert isinstance(stopped, httptools.HttpParserUpgrade)  # noqa: S101 - uvicorn calls this as it handles one
+        self._unread_from = int(stopped.args[0])
+
+    def _pass_over_upgrade(self) -> None:
+        """Let another parser go on behind the head: the one that there was takes what follows for another protocol."""
+        framing = [each for each in self.headers if each[0] in (b"content-length", b"transfer-encoding")]
+        head = b"".join(b"%b: %b\r\n" % each for each in framing)
+        self.parser = httptools.HttpRequestParser(self)
+        self._repeating_head = True
+        self.parser.feed_data(b"POST / HTTP/1.1\r\n" + head + b"\r\n")
+        self._repeating_head = False
 
     @property
     def _answering(self) -> bool:
