@@ -74,6 +74,10 @@ class Metrics:
         """What was decided about a stream that asked to be let in, and why, in a word of ours."""
         self._events.admissions.labels(stream_class.value, decision, self._events.reasons(reason)).inc()
 
+    def error_told(self, door: str, code: str) -> None:
+        """A client was told of an error, whether it was its own fault or not."""
+        self._events.errors.labels(self._events.doors(door), self._events.codes(code)).inc()
+
     def planned(self, engine: str, took_s: float, *, front_end_s: float = 0.0) -> None:
         """An engine planned a segment; reading its text was a part of that."""
         counted = self._engines.get(engine) or self._engine(engine)

@@ -170,9 +170,13 @@ class EventSeries:
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.reasons, self.caches = Names(), Names()
+        self.doors, self.codes = Names(), Names()
         self.started = Counter("yuliu_streams_started_total", "Streams opened.", ["class"], registry=registry)
         self.admissions = Counter(
             "yuliu_admissions_total", "Decisions about streams.", ["class", "decision", "reason"], registry=registry
+        )
+        self.errors = Counter(
+            "yuliu_errors_total", "Errors that clients were told.", ["door", "code"], registry=registry
         )
         self.gap = Histogram(
             "yuliu_chunk_gap_seconds", "Time between two chunks.", buckets=GAP_BUCKETS_S, registry=registry

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -17,8 +16,9 @@ from yuliu.lexicons import LexiconStore
 from yuliu.metrics.metrics import Metrics
 from yuliu.presets import as_values
 from yuliu.presets import presets as known_presets
-from yuliu.server.answers import header, json_answer, problem_answer
+from yuliu.server.answers import json_answer, problem_answer
 from yuliu.server.gate import Gate, Keys
+from yuliu.server.hosts import HostCheck
 from yuliu.server.lexicons import lexicon_routes
 from yuliu.server.limits import Limits
 from yuliu.server.loading import Loading
@@ -26,18 +26,18 @@ from yuliu.server.metering import metering_routes
 from yuliu.server.native.door import StreamDoor
 from yuliu.server.pages import Pages, checked_origin
 from yuliu.server.phrases import phrase_routes
+from yuliu.server.rooms import Rooms
 from yuliu.server.sound import SoundThreads, warm_up
 from yuliu.server.speech import Speech
 from yuliu.wire.manner import presets_body
 from yuliu.wire.openai import model_body, models_body, voices_body
-from yuliu.wire.problems import UNEXPECTED, Problem, host_unknown, method_unknown, path_unknown, problem_of
+from yuliu.wire.problems import UNEXPECTED, Problem, method_unknown, path_unknown, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from yuliu.presets import Preset
     from yuliu.speaker import Speaker
@@ -50,6 +50,7 @@ def create_app(  # noqa: PLR0913 - what a server is made of
     *,
     limits: Limits | None = None,
     hosts: Collection[str] | None = (),
+    nearby: bool = False,
     lexicons: LexiconStore | None = None,
     metrics: Metrics | None = None,
     presets: Mapping[str, Preset] | None = None,
@@ -63,6 +64,7 @@ def create_app(  # noqa: PLR0913 - what a server is made of
             application closes it.
         limits: What is taken at once.
         hosts: Names that a request's Host header may give beside loopback ones; None allows all.
+        nearby: Whether it may also give addresses, and names that nobody can make point here from afar.
         lexicons: Those that can be read and changed; None takes those of this machine.
         metrics: What is measured, which the paths tell; None makes one of its own.
         presets: Those that requests may name; None takes those that come with Yuliu.
@@ -79,10 +81,12 @@ def create_app(  # noqa: PLR0913 - what a server is made of
         return load()
 
     loading = Loading(load_all)
-    door = StreamDoor(loading, presets, limits, threads=threads)
+    rooms = Rooms(limits.max_streams, limits.max_body_bytes_held, metrics)
+    speech = Speech(loading, limits, presets, metrics=metrics, rooms=rooms, threads=threads)
+    door = StreamDoor(loading, presets, limits, metrics=metrics, rooms=rooms, threads=threads)
     answers = _Answers(loading, presets)
     routes = [
-        Route("/v1/audio/speech", Speech(loading, limits, presets, metrics=metrics, threads=threads), methods=["POST"]),
+        Route("/v1/audio/speech", speech, methods=["POST"]),
         Route("/v1/audio/voices", answers.voices),
         Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),
@@ -111,7 +115,7 @@ def create_app(  # noqa: PLR0913 - what a server is made of
     app = Starlette(
         routes=routes,
         middleware=[
-            *([] if hosts is None else [Middleware(HostCheck, hosts=hosts)]),
+            *([] if hosts is None else [Middleware(HostCheck, hosts=hosts, nearby=nearby)]),
             Middleware(Pages, origins=origins),
             *([] if keys is None else [Middleware(Gate, keys=keys)]),
         ],
@@ -121,27 +125,6 @@ def create_app(  # noqa: PLR0913 - what a server is made of
     app.router.default = door.elsewhere(app.router.default)
     app.router.redirect_slashes = False  # it would send callers to whatever the Host header says
     return app
-
-
-class HostCheck:
-    """Turns requests away whose Host header is not known.
-
-    A web page can make a name of its own point to this machine (DNS rebinding) and would then be let in by the
-    browser's same-origin rule; but it cannot make the browser send another Host header than that name.
-    """
-
-    def __init__(self, app: ASGIApp, hosts: Collection[str]) -> None:
-        self._app = app
-        self._hosts = frozenset(map(_allowed_name, hosts))
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, or answer 421."""
-        if scope["type"] in ("http", "websocket"):
-            host = _host_name(header(scope, b"host"))
-            if not (host in self._hosts or _is_loopback(host)):
-                await problem_answer(scope, host_unknown())(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
 
 
 class _Answers:
@@ -200,28 +183,3 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 async def _refuse_unexpected(request: Request, _: Exception) -> Response:
     return problem_answer(request.scope, UNEXPECTED)
-
-
-def _host_name(value: bytes | None) -> str:
-    """The name in a Host header, without port and brackets; loopback's if there is none, as HTTP/1.0 allows."""
-    if value is None:
-        return "localhost"
-    text = value.decode("latin-1").lower()
-    if text.startswith("["):
-        return text[1:].partition("]")[0]
-    return text.partition(":")[0]
-
-
-def _allowed_name(given: str) -> str:
-    """A name as :func:`_host_name` would give it: names have no case, and people copy them with a port."""
-    is_bare_ipv6 = given.count(":") > 1 and not given.startswith("[")
-    return given.lower() if is_bare_ipv6 else _host_name(given.encode())
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -23,11 +23,11 @@ class Limits:
     native: NativeLimits = field(default_factory=NativeLimits)
     """What one connection of the native stream may hold."""
     max_streams: int = 1024
-    """Speech requests that are spoken or wait to be at a time; further ones get 429. What the machine can carry is
+    """Streams of all doors that are spoken or wait to be at a time; further ones get 429. What the machine can carry is
     measured, and usually refuses first."""
     max_body_bytes_held: int = 67_108_864
-    """Bytes of the bodies of all speech requests that are received or spoken, and of the sound that is kept for answers
-    that are not streamed; further ones get 429."""
+    """Bytes of the text of all doors that is received or spoken, and of the sound that is kept for answers that are not
+    streamed; further ones get 429."""
     max_connections: int = 2048
     """Open connections, idle ones counted; further ones get 503 and are closed."""
     max_head_bytes: int = 32_768

@@ -21,7 +21,6 @@ from yuliu.server.connection import cut_off
 from yuliu.server.guests import guest_of
 from yuliu.server.options import stream_options
 from yuliu.server.pushing import push_text
-from yuliu.server.rooms import NoRoom, Rooms
 from yuliu.server.speech_body import SpeechBody
 from yuliu.session import Caller
 from yuliu.types import Finished
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from yuliu.presets import Preset
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
-    from yuliu.server.rooms import BodyRoom
+    from yuliu.server.rooms import BodyRoom, Rooms
     from yuliu.server.sound import Sound, SoundThreads, WholeSound
     from yuliu.session import Stream
     from yuliu.wire.openai import SpeechRequest
@@ -56,7 +55,8 @@ class Speech:
         loading: Where the speaker comes from.
         limits: What is taken at once.
         presets: Those that requests may name.
-        metrics: Are told of requests that are refused here; streams tell of themselves.
+        metrics: Are told of errors that are answered; streams tell of themselves.
+        rooms: Bounds that all doors share.
         threads: Where sound is encoded.
     """
 
@@ -67,6 +67,7 @@ class Speech:
         presets: Mapping[str, Preset],
         *,
         metrics: Metrics,
+        rooms: Rooms,
         threads: SoundThreads,
     ) -> None:
         self._loading = loading
@@ -74,7 +75,7 @@ class Speech:
         self._presets = presets
         self._metrics = metrics
         self._threads = threads
-        self._rooms = Rooms(limits.max_streams, limits.max_body_bytes_held)
+        self._rooms = rooms
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -88,6 +89,8 @@ class Speech:
             elif problem is not None:
                 account.refused(problem)
                 await problem_answer(scope, problem)(scope, receive, send)
+            if problem is not None:
+                self._metrics.error_told(DOOR, problem.code)
         finally:
             account.close()
         if body.started and not body.ended:
@@ -110,7 +113,7 @@ class Speech:
                 with (
                     guest.stream(),
                     guest.text(len(request.input)),
-                    self._rooms.stream(),
+                    self._rooms.stream(options.terms.stream_class),
                     self._sound(request, encoding, speaker.sample_rate, room) as sound,
                 ):
                     body.made_of(request, sound)
@@ -121,9 +124,6 @@ class Speech:
         except ClientDisconnect:
             account.client_gone()
             return None
-        except NoRoom as error:
-            self._metrics.admission(account.stream_class, "rejected", reason=error.reason)
-            return problem_of(error)
         except YuliuError as error:
             return problem_of(error)
 

@@ -20,7 +20,6 @@ from yuliu.server.native.kept import KeptStream
 from yuliu.server.native.registry import Streams
 from yuliu.server.native.socket import StreamSocket
 from yuliu.server.options import native_options
-from yuliu.server.rooms import Rooms
 from yuliu.session import Caller
 from yuliu.wire.native.body import Body, start_of_query
 from yuliu.wire.openai import SpeechRequest, choose_voice
@@ -32,10 +31,12 @@ if TYPE_CHECKING:
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from yuliu.metrics.metrics import Metrics
     from yuliu.presets import Preset
     from yuliu.server.guests import Guest
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
+    from yuliu.server.rooms import Rooms
     from yuliu.server.sound import SoundThreads
     from yuliu.wire.native.messages import Start
     from yuliu.wire.problems import Problem
@@ -52,17 +53,27 @@ class StreamDoor:
         loading: Where the speaker comes from.
         presets: Those that clients may name.
         limits: What is taken at once.
+        metrics: Are told of errors that are answered; streams tell of themselves.
+        rooms: Bounds that all doors share.
         threads: Where sound is encoded.
     """
 
     def __init__(
-        self, loading: Loading, presets: Mapping[str, Preset], limits: Limits, *, threads: SoundThreads
+        self,
+        loading: Loading,
+        presets: Mapping[str, Preset],
+        limits: Limits,
+        *,
+        metrics: Metrics,
+        rooms: Rooms,
+        threads: SoundThreads,
     ) -> None:
         self._loading = loading
         self._presets = presets
         self._limits = limits
         self._threads = threads
-        self._rooms = Rooms(limits.max_streams, limits.max_body_bytes_held)
+        self._error_told = functools.partial(metrics.error_told, DOOR)
+        self._rooms = rooms
         self.streams = Streams()
         """Those that are spoken, and those that wait for their client."""
 
@@ -88,6 +99,8 @@ class StreamDoor:
             answering = talk.answering
         except YuliuError as error:
             problem = problem_of(error)
+        if problem is not None:
+            self._error_told(problem.code)
         if problem is not None and answering:
             await cut_off(scope, receive)
         elif problem is not None:
@@ -109,6 +122,7 @@ class StreamDoor:
         await receive()  # websocket.connect
         problem = self._problem()
         if problem is not None:
+            self._error_told(problem.code)
             await problem_answer(scope, problem)(scope, receive, send)
             return
         connection_id = request_id(scope)
@@ -117,7 +131,9 @@ class StreamDoor:
         draining: asyncio.Event = scope["extensions"].get(DRAINING, {}).get("draining") or asyncio.Event()
         guest = guest_of(scope)
         open_stream = functools.partial(self._open, guest=guest, trace_parent=trace_parent)
-        socket = StreamSocket(open_stream, self.streams, self._limits.native, draining, guest=guest)
+        socket = StreamSocket(
+            open_stream, self.streams, self._limits.native, draining, guest=guest, error_told=self._error_told
+        )
         await socket.run(receive, send)
 
     def _problem(self) -> Problem | None:

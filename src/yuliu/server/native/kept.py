@@ -121,8 +121,8 @@ class KeptStream:
         self._failure: said.Failure | None = None
         with ExitStack() as held:
             held.enter_context(guest.stream())
-            held.enter_context(rooms.stream())
-            self._room: BodyRoom = held.enter_context(rooms.body())
+            held.enter_context(rooms.stream(options.terms.stream_class))
+            self._room: BodyRoom = held.enter_context(rooms.body(options.terms.stream_class))
             self._held = held.pop_all()
         self.task = asyncio.create_task(self._run())
         self.task.add_done_callback(self._over)

@@ -47,6 +47,7 @@ class StreamSocket:
         limits: How long is waited for whom.
         draining: Is set when the server is to stop.
         guest: Who is at the other end.
+        error_told: Is called with the code of each error that is sent.
     """
 
     def __init__(
@@ -57,12 +58,14 @@ class StreamSocket:
         draining: asyncio.Event,
         *,
         guest: Guest,
+        error_told: Callable[[str], None],
     ) -> None:
         self._open_stream = open_stream
         self._streams = streams
         self._limits = limits
         self._draining = draining
         self._guest = guest
+        self._error_told = error_told
         self._loop = asyncio.get_running_loop()
         self._conversation = Conversation()
         self._contexts: dict[str, KeptStream] = {}
@@ -212,6 +215,8 @@ class StreamSocket:
     # Sending.
 
     def _answer(self, message: ServerMessage) -> None:
+        if isinstance(message, said.Failure):
+            self._error_told(message.code)
         self._answers.append(self._conversation.send(message))
         self.wake()
 
@@ -263,6 +268,8 @@ class StreamSocket:
         return sent
 
     def _message(self, name: str, stream: KeptStream, record: said.Told) -> str:
+        if isinstance(record, said.Failure):
+            self._error_told(record.code)
         text = self._conversation.send(replace(record, context=name))
         if self._conversation.state(name) is State.OVER:
             self._streams.keep(stream)
