@@ -65,7 +65,9 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
         host: Name or address to listen on.
         port: 0 takes any free one.
         expose: Whether it may be an address that other machines reach; then there must be keys, or ``no_keys``.
-        hosts: Names that the Host header may give beside loopback ones; with ``expose`` and no names, all may.
+        hosts: Names that the Host header may give beside loopback ones. With ``expose`` and no names it may give any
+            if keys are wanted, else addresses and names that nobody can own from afar: a key is what keeps pages out
+            that give their own name to this server's address.
         origins: Web pages that may use it beside its own, such as ``https://example.org``.
         keys: Who may use it, if there are any; None takes those of this machine.
         no_keys: Whether anyone may use it, even if there are keys.
@@ -105,9 +107,16 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
             server.should_exit = True
             raise
 
-    names = None if expose and not hosts else hosts
+    is_open = expose and not hosts
     app = create_app(
-        load_or_stop, limits=limits, hosts=names, metrics=metrics, presets=presets, origins=origins, keys=known
+        load_or_stop,
+        limits=limits,
+        hosts=None if is_open and known else hosts,
+        nearby=is_open,
+        metrics=metrics,
+        presets=presets,
+        origins=origins,
+        keys=known,
     )
     server = make_server(app, limits, certificate)
     metrics.gauge_source(lambda: Levels(num_connections=len(server.server_state.connections)))

@@ -108,7 +108,9 @@ def request_too_slow(limit_s: float) -> Problem:
 def host_unknown() -> Problem:
     """The Host header names another server: a misdirected request, or a web page that rebinds DNS names."""
     return Problem(
-        421, "misdirected_request", "this server answers to loopback names only; allow the Host it is to be called by"
+        421,
+        "misdirected_request",
+        "this server does not answer to the name in the Host header; allow it where the server is started",
     )
 
 
