@@ -26,6 +26,7 @@ from yuliu.server.metering import metering_routes
 from yuliu.server.native.door import StreamDoor
 from yuliu.server.pages import Pages, checked_origin
 from yuliu.server.phrases import phrase_routes
+from yuliu.server.rooms import Rooms
 from yuliu.server.sound import SoundThreads, warm_up
 from yuliu.server.speech import Speech
 from yuliu.wire.manner import presets_body
@@ -80,10 +81,12 @@ def create_app(  # noqa: PLR0913 - what a server is made of
         return load()
 
     loading = Loading(load_all)
-    door = StreamDoor(loading, presets, limits, threads=threads)
+    rooms = Rooms(limits.max_streams, limits.max_body_bytes_held, metrics)
+    speech = Speech(loading, limits, presets, metrics=metrics, rooms=rooms, threads=threads)
+    door = StreamDoor(loading, presets, limits, metrics=metrics, rooms=rooms, threads=threads)
     answers = _Answers(loading, presets)
     routes = [
-        Route("/v1/audio/speech", Speech(loading, limits, presets, metrics=metrics, threads=threads), methods=["POST"]),
+        Route("/v1/audio/speech", speech, methods=["POST"]),
         Route("/v1/audio/voices", answers.voices),
         Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),
