@@ -125,7 +125,7 @@ def _stamped(folder: Path, stamp: str) -> bool:
 
 
 def got() -> list[str]:
-    """The names of all that is there, as ``tests/support/parties.py`` knows them."""
+    """The names of all that is there, as ``tests/support/party.py`` knows them."""
     names = [name for name in [*DEBIAN, "promtool"] if is_there(name)]
     agents = ["livekit", "pipecat"] if (VENV / "stamp").exists() else []
     return [*names, *agents, *(["openai-npm"] if (NPM / "node_modules" / "stamp").exists() else [])]

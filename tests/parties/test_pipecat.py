@@ -1,0 +1,97 @@
+"""Pipecat's service for OpenAI in one of its pipelines: it speaks, is interrupted, speaks again, is told of errors."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING
+
+import pytest
+from party import needs, python_beside
+from serving import running_server
+
+from yuliu.audio.pcm import to_s16le
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+    from typing import Any
+
+    from party import Beside
+    from serving import Running
+
+pytestmark = needs("pipecat")
+TEXT = "one two three four five six seven eight nine ten. " * 4
+LONG = TEXT * 10
+"""Forty seconds."""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """A server with nothing out of the ordinary, which the tests of this file share."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def agent(running: Running) -> Iterator[Beside]:
+    """A pipeline with the service, beside us."""
+    with pipeline(running) as agent:
+        yield agent
+
+
+def pipeline(running: Running, voice: str = "alloy") -> AbstractContextManager[Beside]:
+    """It takes OpenAI's voices only."""
+    return python_beside("pipecat_agent.py", f"{running.url}/v1", voice)
+
+
+def heard(answer: dict[str, Any]) -> bytes:
+    assert answer["error"] is None
+    assert answer["rates"] == [24_000]
+    return base64.b64decode(answer["sound"])
+
+
+def made(running: Running, text: str) -> bytes:
+    return to_s16le(running.speaker.speak(text).samples)
+
+
+def test_it_hears_all_of_it(running: Running, agent: Beside) -> None:
+    """Each text to the last sample, one after the other."""
+    for text in (TEXT, "Hi.", "你好，今天天气怎么样？"):
+        assert heard(agent.ask(text=text)) == made(running, text)
+
+
+@pytest.mark.parametrize("voice", ["verse", "marin"])
+def test_it_has_openais_voices(running: Running, voice: str) -> None:
+    """Those are all that it takes, so each of their names has to mean something."""
+    with pipeline(running, voice) as agent:
+        assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
+
+
+def test_a_listener_interrupts(running: Running, agent: Beside) -> None:
+    """The service hangs up amid the sound: our work stops, and the next text is spoken whole."""
+    running.gate.close()
+    before = running.gate.num_frames
+    for _ in range(4):
+        running.gate.pass_one()
+    sound = heard(agent.ask(text=LONG, num_frames=1))
+    running.gate.open()
+    running.wait_until(lambda: running.speaker.num_streams == 0)
+    assert running.gate.num_frames - before < 1_000  # of 4,000; 10 ms each
+    assert made(running, LONG).startswith(sound)
+    assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
+
+
+def test_it_is_told_what_is_wrong(running: Running, agent: Beside) -> None:
+    """The pipeline has an error, with our words in it, and lives on."""
+    assert "the input holds nothing that the voice can say" in agent.ask(text="…")["error"]
+    assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
+
+
+def test_it_notices_that_a_part_is_not_the_whole(running: Running) -> None:
+    """A failure amid the sound is an error of the pipeline's; what came before was heard."""
+    with running_server(fail_steps=frozenset({3, 4})) as failing, pipeline(failing) as agent:
+        answer = agent.ask(text=TEXT)
+    assert answer["error"]
+    sound = base64.b64decode(answer["sound"])
+    assert 0 < len(sound) < len(made(running, TEXT))
+    assert made(running, TEXT).startswith(sound)
