@@ -1,6 +1,10 @@
-"""Joins the utterances of a stream into one sound: pauses, edges, levels, and when words and marks sound.
+"""Joins the utterances of a stream into one sound: effects, pauses, edges, and when words and marks sound.
 
 Pure and incremental: what it gives depends on the utterances and their order, never on how they were cut into steps.
+
+Each part goes through a chain of its own, which is emptied with the part's last step, inside the silence at its end:
+so nothing waits for text that may follow, and a part sounds the same whatever stands before it. Only levelling hears
+all of a stream; it holds nothing back.
 """
 
 from __future__ import annotations
@@ -10,11 +14,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from yuliu.audio.gain import amplify
+from yuliu.audio.chain import NO_EFFECTS, Chain, lag_s
 from yuliu.audio.join import EDGE_S, fade_edges, padding
+from yuliu.audio.loudness import Levelling
 from yuliu.types import MAX_PAUSE_S, Chunk, Span
 
 if TYPE_CHECKING:
+    from yuliu.audio.chain import Effects
     from yuliu.engines.api import Utterance
     from yuliu.types import Mark, Samples, Segment, Timing
 
@@ -30,16 +36,37 @@ class Part:
     """After it, if no other was asked for."""
     asked_s: float | None
     """The pause after it that the writer asked for."""
+    effects: Effects = NO_EFFECTS
+    """What is done to its sound."""
+    pace: float = 1.0
+    """Its sound is made so many times faster here; its utterance, with all times in it, is as the engine made it."""
     marks_after: tuple[Mark, ...] = ()
     """Between it and the next part."""
     utterance: Utterance | None = None
     """As planned, then as far as it is rendered."""
     begun: bool = False
     """Whether some of its sound was given."""
+    chain: Chain | None = None
+    """Its effects, once it has sound."""
     held: Samples = field(default_factory=lambda: NO_SAMPLES)
     """Sound that may turn out to be its last, and is not given yet."""
     ready_at_s: float = 0.0
     """When its text was there, seconds on the clock of whoever keeps it; the sound does not depend on it."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is done to its sound by a chain of its own."""
+        return self.pace != 1.0 or self.effects != NO_EFFECTS
+
+    @property
+    def tail_s(self) -> float:
+        """Silence at the end of its sound, as it is given, seconds."""
+        return self.utterance.tail_s / self.pace if self.utterance else 0.0
+
+    def most_held_s(self, sample_rate: int) -> float:
+        """What of its sound may not be given before the engine has made all of it, seconds of what is given."""
+        held_s = lag_s(sample_rate, self.effects, self.pace) / self.pace
+        return held_s + EDGE_S if held_s else 0.0
 
     def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
         """A pause and marks that stand between this part and the next."""
@@ -57,6 +84,7 @@ class Joiner:
     def __init__(self, sample_rate: int) -> None:
         self._sample_rate = sample_rate
         self._num_samples = 0
+        self._levelling: Levelling | None = None
         self._last: Part | None = None
         self._asked_s: float | None = None  # the pause asked for since the last sound
         self._marks: tuple[Mark, ...] = ()  # passed since the last sound
@@ -89,28 +117,46 @@ class Joiner:
             a chunk, but for utterances without any sound. On an utterance's first chunk are its timings and marks.
         """
         part.utterance = after
-        samples = self._without_tail(part, samples, after)
+        samples = self._without_tail(part, self._changed(part, samples, done=after.done), after)
         if not (len(samples) or (after.done and part.begun)):
             return [], None
         first, part.begun = not part.begun, True
         pauses = self._pauses_before(part, after) if first else []
         faded = fade_edges(samples, self._sample_rate, first=first, last=after.done)
-        chunk = self._chunk(amplify(faded, part.segment.style.volume_db), part.segment.source)
+        chunk = self._chunk(faded, part.segment.source)
         if first:
-            timings = tuple(_shifted(timing, chunk.start_s) for timing in after.timings)
+            timings = tuple(_placed(timing, part.pace, chunk.start_s) for timing in after.timings)
             own = (_timed(mark, timings, chunk.start_s) for mark in part.segment.marks)
             chunk = replace(chunk, timings=timings, marks=(*self._passed(chunk.start_s), *own))
         if after.done:
-            self._last = part
+            part.chain, self._last = None, part
             self.pass_over(part.asked_s, part.marks_after)
         return pauses, chunk
+
+    def _changed(self, part: Part, samples: Samples, *, done: bool) -> Samples:
+        """What a step gave, levelled, through the part's chain."""
+        if not part.is_changed:
+            return samples
+        if part.effects.level and len(samples):
+            samples = self._levelled(part, samples)
+        if part.chain is None:
+            part.chain = Chain(self._sample_rate, part.effects, part.pace)
+        samples = part.chain.push(samples)
+        return np.concatenate((samples, part.chain.flush())) if done else samples
+
+    def _levelled(self, part: Part, samples: Samples) -> Samples:
+        if self._levelling is None:
+            self._levelling = Levelling(self._sample_rate)
+        if part.chain is None and part.utterance is not None:  # its first sound: the pause before it comes first
+            self._levelling.push(self._pause_before(part.utterance.lead_s / part.pace))
+        return self._levelling.push(samples)
 
     def _without_tail(self, part: Part, samples: Samples, after: Utterance) -> Samples:
         """What can be joined now. While it is not known how long an utterance is, any sound may be its last."""
         if len(part.held):
             samples = np.concatenate([part.held, samples])
         num_edge = round(EDGE_S * self._sample_rate)
-        if after.done or after.num_frames is not None:
+        if after.done or (after.num_frames is not None and (part.chain is None or not part.chain.lag_s)):
             num_ready = len(samples)
         elif part.begun:
             num_ready = max(0, len(samples) - num_edge)
@@ -123,20 +169,21 @@ class Joiner:
         """What was asked for after the last sound, a pause or marks; None if nothing was."""
         if not (self._asked_s or self._marks):
             return None
-        before = self._last.utterance if self._last else None
-        silence = padding(self._asked_s or 0.0, before.tail_s if before else 0.0, 0.0, self._sample_rate)
+        silence = padding(self._asked_s or 0.0, self._last.tail_s if self._last else 0.0, 0.0, self._sample_rate)
         self._asked_s = None
         marks = self._passed(self.audio_s)
         return replace(self._chunk(silence, at), marks=marks)
 
     def _pauses_before(self, part: Part, utterance: Utterance) -> list[Chunk]:
         """Fill the pause since the utterance before with what model silence lacks of it."""
-        before = self._last.utterance if self._last else None
-        usual_s = self._last.pause_s if self._last and before else 0.0
-        pause_s = usual_s if self._asked_s is None else self._asked_s
+        silence = self._pause_before(utterance.lead_s / part.pace)
         self._asked_s = None
-        silence = padding(pause_s, before.tail_s if before else 0.0, utterance.lead_s, self._sample_rate)
         return [self._chunk(silence, part.segment.source)] if len(silence) else []
+
+    def _pause_before(self, lead_s: float) -> Samples:
+        usual_s = self._last.pause_s if self._last and self._last.utterance else 0.0
+        pause_s = usual_s if self._asked_s is None else self._asked_s
+        return padding(pause_s, self._last.tail_s if self._last else 0.0, lead_s, self._sample_rate)
 
     def _chunk(self, samples: Samples, source: Span) -> Chunk:
         start_s = self.audio_s
@@ -156,8 +203,8 @@ def _together(one_s: float | None, other_s: float | None) -> float | None:
     return min(one_s + other_s, MAX_PAUSE_S)
 
 
-def _shifted(timing: Timing, by_s: float) -> Timing:
-    return replace(timing, start_s=timing.start_s + by_s, end_s=timing.end_s + by_s)
+def _placed(timing: Timing, pace: float, by_s: float) -> Timing:
+    return replace(timing, start_s=timing.start_s / pace + by_s, end_s=timing.end_s / pace + by_s)
 
 
 def _timed(mark: Mark, timings: tuple[Timing, ...], start_s: float) -> Mark:

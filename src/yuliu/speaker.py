@@ -194,7 +194,8 @@ class Speaker:
         """Hz, of all voices."""
         self.default: str = default
         """The voice that is used where none is named."""
-        self._routes = {name: Route(dict(parts), self.sample_rate, name) for name, parts in voices.items()}
+        unpaced = frozenset(name for name, found in self._scheduler.capabilities.items() if not found.paces)
+        self._routes = {name: Route(dict(parts), self.sample_rate, name, unpaced) for name, parts in voices.items()}
         self._lexicons = lexicons
         self._groups = itertools.count()
         self._pins = Pins()

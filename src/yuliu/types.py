@@ -70,9 +70,9 @@ class Style:
     rate: float = 1.0
     """Multiplies the stream's speed, which stays within its limits."""
     pitch_semitones: float = 0.0
-    """Higher or lower than the voice speaks by itself, semitones. Carried for engines that can; none does now."""
+    """Higher or lower, semitones; added to the stream's own, which stays within its limits."""
     volume_db: float = 0.0
-    """Gain, dB; what would leave the range of samples is clipped."""
+    """Louder or softer, dB; added to the stream's own. What is made louder goes through a limiter."""
     lang: Lang | None = None
     """Reads all of the text as this language, where the voice speaks it; None decides by script."""
     voice: str | None = None

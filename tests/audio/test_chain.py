@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
-from effects import RATE, babble, level_db, most_held_s, same_however_cut, through, tone
+from effects import RATE, babble, most_held_s, same_however_cut, through, tone
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yuliu.audio.chain import Chain, ChainOptions
+from yuliu.audio.chain import Chain, Effects, lag_s
 from yuliu.audio.compressor import Compression
+from yuliu.audio.gain import bend
 from yuliu.audio.limiter import CEILING_DB, Limiter
 from yuliu.audio.stretch import Stretch
 from yuliu.errors import InvalidRequest
 
-ALL = ChainOptions(
-    highpass=True, level=True, compression=Compression(), speed=1.25, pitch_semitones=-1.0, volume_db=6.0
-)
+ALL = Effects(highpass=True, compression=Compression(), pitch_semitones=-1.0, volume_db=6.0)
 
-options = st.builds(
-    ChainOptions,
+SPEEDS = st.sampled_from([1.0, 0.8, 1.5])
+EFFECTS = st.builds(
+    Effects,
     highpass=st.booleans(),
     level=st.booleans(),
     compression=st.sampled_from([None, Compression(), Compression(makeup_db=12.0)]),
-    speed=st.sampled_from([1.0, 0.8, 1.5]),
     pitch_semitones=st.sampled_from([0.0, 2.0]),
     volume_db=st.sampled_from([0.0, -6.0, 12.0]),
     limit=st.sampled_from([None, False, True]),
@@ -34,27 +34,29 @@ options = st.builds(
 
 
 @settings(deadline=None, max_examples=60)
-@given(options, st.integers(0, 12_000), st.lists(st.integers(0, 12_000), max_size=10))
+@given(EFFECTS, SPEEDS, st.integers(0, 12_000), st.lists(st.integers(0, 12_000), max_size=10))
 def test_any_cut_gives_the_same_samples_and_the_right_length(
-    chosen: ChainOptions, num_samples: int, cuts: list[int]
+    chosen: Effects, speed: float, num_samples: int, cuts: list[int]
 ) -> None:
     """Whatever is on."""
     samples = babble(num_samples, level=0.4)
-    assert same_however_cut(lambda: Chain(RATE, chosen), samples, cuts)
-    assert len(through(Chain(RATE, chosen), samples, cuts)) == round(num_samples / chosen.speed)
+    assert same_however_cut(lambda: Chain(RATE, chosen, speed), samples, cuts)
+    assert len(through(Chain(RATE, chosen, speed), samples, cuts)) == round(num_samples / speed)
 
 
 @settings(deadline=None, max_examples=40)
-@given(options, st.integers(0, 20_000))
-def test_nothing_is_above_the_ceiling_where_peaks_may_rise(chosen: ChainOptions, num_samples: int) -> None:
-    """Unless the limiter is refused."""
+@given(EFFECTS, SPEEDS, st.integers(0, 20_000))
+def test_nothing_is_clipped(chosen: Effects, speed: float, num_samples: int) -> None:
+    """Nothing is above the ceiling where peaks may rise, or where the limiter is refused, at full scale."""
     samples = babble(num_samples, level=0.25).clip(-0.89, 0.89)
+    most = float(np.abs(through(Chain(RATE, chosen, speed), samples)).max(initial=0.0))
+    assert most < 1.0
     if chosen.limit is not False:
-        assert np.abs(through(Chain(RATE, chosen), samples)).max(initial=0.0) <= 10 ** (CEILING_DB / 20) * (1 + 1e-6)
+        assert most <= 10 ** (CEILING_DB / 20) * (1 + 1e-6)
 
 
 def test_by_default_nothing_is_done() -> None:
-    chain = Chain(RATE, ChainOptions())
+    chain = Chain(RATE, Effects())
     samples = babble(1000)
     assert chain.is_empty
     assert chain.lag_s == 0
@@ -65,54 +67,64 @@ def test_by_default_nothing_is_done() -> None:
 @pytest.mark.parametrize(
     ("chosen", "limits"),
     [
-        (ChainOptions(), False),
-        (ChainOptions(volume_db=-6.0), False),
-        (ChainOptions(volume_db=3.0), True),
-        (ChainOptions(volume_db=3.0, limit=False), False),
-        (ChainOptions(limit=True), True),
-        (ChainOptions(level=True), True),
-        (ChainOptions(highpass=True), True),
-        (ChainOptions(pitch_semitones=1.0), True),
+        (Effects(), False),
+        (Effects(volume_db=-6.0), False),
+        (Effects(volume_db=3.0), True),
+        (Effects(volume_db=3.0, limit=False), False),
+        (Effects(limit=True), True),
+        (Effects(level=True), True),
+        (Effects(highpass=True), True),
+        (Effects(pitch_semitones=1.0), True),
     ],
 )
-def test_the_limiter_is_there_where_peaks_may_rise(chosen: ChainOptions, limits: bool) -> None:
+def test_the_limiter_is_there_where_peaks_may_rise(chosen: Effects, limits: bool) -> None:
     loud = tone(1000, level=0.99)
     held_down = bool(np.abs(through(Chain(RATE, chosen), loud)).max() <= 10 ** (CEILING_DB / 20) * (1 + 1e-6))
-    assert chosen.limits is limits
+    assert chosen.limits() is limits
     assert held_down is (limits or chosen.volume_db < 0)
 
 
-@pytest.mark.parametrize("chosen", [ALL, ChainOptions(limit=True), ChainOptions(speed=2.0, limit=True)])
-def test_the_lag_is_what_it_says(chosen: ChainOptions) -> None:
-    """And the sum of its parts, each in seconds of what comes in."""
-    chain = Chain(RATE, chosen)
-    stretch = Stretch(RATE, chosen.speed, chosen.pitch_semitones)
-    assert chain.lag_s == pytest.approx(stretch.lag_s + Limiter(RATE).lag_s * chosen.speed)
-    assert most_held_s(chain, babble(2 * RATE), speed=chosen.speed) <= chain.lag_s + 0.001
-
-
-def test_volume_comes_after_levelling() -> None:
-    """What the user wants louder is not made softer again."""
-    samples = babble(6 * RATE, level=0.02)
-    plain = through(Chain(RATE, ChainOptions(level=True)), samples)
-    louder = through(Chain(RATE, ChainOptions(level=True, volume_db=6.0)), samples)
-    assert level_db(louder) - level_db(plain) == pytest.approx(6.0, abs=0.2)
+def test_a_refused_limiter_leaves_a_knee() -> None:
+    """Each sample is bent for itself."""
+    loud = tone(1000, level=0.99)
+    heard = through(Chain(RATE, Effects(volume_db=6.0, limit=False)), loud)
+    assert np.array_equal(heard, bend(loud * np.float32(10 ** (6 / 20))))
 
 
 @pytest.mark.parametrize(
-    ("chosen", "param"),
+    ("chosen", "speed"), [(ALL, 1.25), (Effects(limit=True), 1.0), (Effects(), 2.0), (Effects(level=True), 1.0)]
+)
+def test_the_lag_is_what_it_says(chosen: Effects, speed: float) -> None:
+    """And the sum of its parts, each in seconds of what comes in; it is known before anything is made."""
+    chain = Chain(RATE, chosen, speed)
+    stretch = Stretch(RATE, speed, chosen.pitch_semitones)
+    assert chain.lag_s == lag_s(RATE, chosen, speed) == pytest.approx(stretch.lag_s + Limiter(RATE).lag_s * speed)
+    assert most_held_s(chain, babble(2 * RATE), speed=speed) <= chain.lag_s + 0.001
+
+
+@pytest.mark.parametrize(
+    "chosen", [Effects(highpass=True, limit=False), Effects(compression=Compression(), limit=False, volume_db=-3.0)]
+)
+def test_without_lag_as_much_comes_out_as_goes_in(chosen: Effects) -> None:
+    chain = Chain(RATE, chosen)
+    assert chain.lag_s == 0
+    assert [len(chain.push(babble(size))) for size in (1, 7, 500)] == [1, 7, 500]
+    assert len(chain.flush()) == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "param"),
     [
-        (ChainOptions(speed=5.0), "speed"),
-        (ChainOptions(pitch_semitones=-13.0), "pitch_semitones"),
-        (ChainOptions(volume_db=21.0), "volume_db"),
-        (ChainOptions(volume_db=float("nan")), "volume_db"),
-        (ChainOptions(compression=Compression(ratio=0.5)), "compression"),
-        (ChainOptions(compression=Compression(threshold_db=1.0)), "compression"),
+        ({"pitch_semitones": -13.0}, "pitch_semitones"),
+        ({"volume_db": 21.0}, "volume_db"),
+        ({"volume_db": float("nan")}, "volume_db"),
+        ({"compression": Compression(ratio=0.5)}, "effects.compress"),
+        ({"compression": Compression(threshold_db=1.0)}, "effects.compress"),
     ],
 )
-def test_what_is_out_of_range_is_refused_by_name(chosen: ChainOptions, param: str) -> None:
+def test_what_is_out_of_range_is_refused_by_name(wrong: dict[str, Any], param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
-        Chain(RATE, chosen)
+        Effects(**wrong)
     assert refused.value.param == param
 
 
@@ -130,7 +142,7 @@ def test_what_is_out_of_range_is_refused_by_name(chosen: ChainOptions, param: st
     ],
 )
 def test_the_ends_of_all_ranges_are_served(limit: dict[str, float]) -> None:
-    assert len(through(Chain(RATE, ChainOptions(compression=Compression(**limit))), babble(1000))) == 1000
+    assert len(through(Chain(RATE, Effects(compression=Compression(**limit))), babble(1000))) == 1000
 
 
 def test_importing_it_does_not_load_the_filters() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.audio import denoise
-from yuliu.audio.chain import Chain, ChainOptions
+from yuliu.audio.chain import Chain, Effects
 from yuliu.audio.denoise import Denoiser
 from yuliu.errors import InvalidRequest
 
@@ -34,7 +34,7 @@ def without_rnnoise(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("without_rnnoise")
 def test_without_the_extra_it_says_what_to_install() -> None:
     with pytest.raises(InvalidRequest, match=r"pip install 'yuliu\[denoise\]'"):
-        Chain(RATE, ChainOptions(denoise=True))
+        Chain(RATE, Effects(denoise=True))
 
 
 @needs_rnnoise

@@ -23,3 +23,9 @@ def test_pcm_is_chunk_exact_and_never_wraps(values: list[float], cut: int) -> No
 def test_values_survive_a_round_trip(value: int) -> None:
     """A sample read from a WAV file is written back as it was."""
     assert np.frombuffer(to_s16le(np.array([value / 32767], np.float32)), "<i2")[0] == value
+
+
+def test_what_is_no_number_is_silence_and_what_is_endless_full_scale() -> None:
+    """No noise at full scale by a fault elsewhere."""
+    samples = np.array([np.nan, np.inf, -np.inf, 0.5, 1e30], np.float32)
+    assert np.frombuffer(to_s16le(samples), "<i2").tolist() == [0, 32767, -32767, 16384, 32767]

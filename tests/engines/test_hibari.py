@@ -269,12 +269,13 @@ def test_phonemes_are_those_given_to_the_model(engine: HibariEngine) -> None:
     assert "".join(engine.plan(segment("Hello there."), options()).phonemes) == "həlˈO ðˈɛɹ."
 
 
-def test_gain_scales_and_clips(files: dict[str, Path], words: Words, offline: Samples) -> None:
-    """The gain multiplies the samples, which stay within full scale; the onset is sought in what is heard."""
+def test_gain_scales_and_bends(files: dict[str, Path], words: Words, offline: Samples) -> None:
+    """The gain multiplies the samples, which come near full scale but are not cut off; the onset is sought in what is
+    heard."""
     engine = HibariEngine.load(files, front_end=words, gain=4.0)
     utterance = engine.plan(segment(TEXT), options())
     loud = speak(engine, utterance)
-    assert np.abs(loud).max() == 1.0
+    assert 0.99 < np.abs(loud).max() < 1.0
     assert np.flatnonzero(np.abs(loud) >= SOUND)[0] == round(utterance.lead_s * SAMPLE_RATE)
     quiet = np.abs(offline[5000:20000]) < 0.2
     shift = int(np.argmax(np.correlate(loud[:9000], offline[2000:8000], "valid"))) - 2000

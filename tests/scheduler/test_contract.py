@@ -57,6 +57,8 @@ def test_a_plan_that_cannot_be(change: dict[str, Any], breach: str) -> None:
         (np.zeros(2400, np.float32), {"segment": segment("one two three")}, "another order"),
         (np.zeros(2400, np.float64), {}, "float64"),
         (np.zeros((2400, 1), np.float32), {}, "2-dimensional"),
+        (np.full(2400, np.nan, np.float32), {}, "no numbers"),
+        (np.full(2400, np.inf, np.float32), {}, "no numbers"),
         (np.zeros(2400, np.float32), {"num_frames": 31}, "changed after the plan"),
         (np.zeros(0, np.float32), {"next_frame": 0}, "went on by 0"),
         (np.zeros(2640, np.float32), {"next_frame": 11}, "went on by 11"),

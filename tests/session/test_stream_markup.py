@@ -11,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from yuliu.audio.chain import Effects
 from yuliu.audio.join import PAUSE_S
+from yuliu.audio.limiter import CEILING_DB
 from yuliu.engines.tone import ToneEngine
 from yuliu.session import StreamOptions
-from yuliu.session.intake import NO_PITCH, NO_VOICE
+from yuliu.session.intake import NO_VOICE
 from yuliu.speaker import Speaker
 from yuliu.text.reader import ReaderOptions
 from yuliu.types import Boundary, Cancelled, Chunk, Coverage, Finished, Span, SpeakOptions
@@ -203,11 +205,14 @@ async def test_prosody_changes_pace_and_loudness() -> None:
 
 
 async def test_a_style_cannot_leave_the_limits() -> None:
-    """Speed stays within what engines can do, samples within their range."""
-    text = "<speak><prosody rate='x-fast' volume='+20dB'>Hello.</prosody></speak>"
+    """Speed stays within what engines can do, pitch within an octave, and a limiter keeps what is louder from
+    clipping."""
+    text = "<speak><prosody rate='x-fast' pitch='+24st' volume='+20dB'>Hello.</prosody></speak>"
+    options = StreamOptions(SpeakOptions(speed=4.0), effects=Effects(volume_db=12.0, pitch_semitones=3.0))
     with speaker() as toy:
-        chunks, _ = await run(toy, [text], StreamOptions(SpeakOptions(speed=4.0)))
-    assert max(float(np.abs(chunk.samples).max()) for chunk in chunks) == 1.0
+        chunks, _ = await run(toy, [text], options)
+    samples = np.concatenate([chunk.samples for chunk in chunks])
+    assert 0.8 < np.abs(samples).max() <= 10 ** (CEILING_DB / 20)
 
 
 async def test_another_voice_speaks_where_it_is_loaded() -> None:
@@ -246,9 +251,9 @@ async def test_marks_are_told_with_their_times() -> None:
 async def test_warnings_reach_the_ending() -> None:
     """What could not be followed is told, without the text."""
     with speaker() as toy:
-        _, ending = await run(toy, ["<speak>1 < 2 <prosody pitch='high'>secret</prosody></speak>"])
-    assert len(ending.warnings) == 2
-    assert ending.warnings[-1] == NO_PITCH
+        _, ending = await run(toy, ["<speak>1 < 2 <prosody pitch='higher'>secret</prosody><voice name='x'>a</voice>"])
+    assert len(ending.warnings) == 3
+    assert ending.warnings[-1] == NO_VOICE
     assert "secret" not in "".join(ending.warnings)
 
 

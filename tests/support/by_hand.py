@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from yuliu.engines.api import StepRequest
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import Overloaded
+from yuliu.scheduler.lane import NOTHING_AFTER
 from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
 from yuliu.scheduler.policy.events import Terms
 from yuliu.session import Route, Stream, StreamOptions, Surroundings
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from yuliu.engines.api import PlanOptions, Utterance
+    from yuliu.scheduler.lane import After
     from yuliu.scheduler.outputs import Output
     from yuliu.scheduler.worker import Scheduler
     from yuliu.session import StreamMetrics
@@ -81,9 +83,11 @@ class HandScheduler:
         self._num_opened += 1
         return self._num_opened
 
-    def submit(self, stream_id: int, engine: str, segment: Segment, options: PlanOptions) -> None:
+    def submit(
+        self, stream_id: int, engine: str, segment: Segment, options: PlanOptions, *, after: After = NOTHING_AFTER
+    ) -> None:
         """As the real one."""
-        del stream_id, engine
+        del stream_id, engine, after
         self.segments.append((segment, options))
 
     def end_text(self, stream_id: int) -> None:

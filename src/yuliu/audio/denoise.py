@@ -32,6 +32,15 @@ _PCM_SCALE = np.float32(32768.0)
 _LIBRARIES = ("librnnoise.so", "librnnoise.dylib", "rnnoise.dll")
 
 
+def require_denoise() -> None:
+    """Find out early whether noise can be taken away here.
+
+    Raises:
+        InvalidRequest: The extra ``denoise`` is not installed.
+    """
+    _library()
+
+
 class Denoiser:
     """Speech without the noise around it, in its place and of its length.
 
@@ -90,7 +99,8 @@ def _library() -> ctypes.CDLL:
     paths = [Path(folder) / name for folder in folders or () for name in _LIBRARIES]
     path = next((path for path in paths if path.is_file()), None)
     if path is None:
-        raise InvalidRequest("noise suppression needs the package pyrnnoise; run: pip install 'yuliu[denoise]'")
+        reason = "noise suppression needs the package pyrnnoise; run where Yuliu speaks: pip install 'yuliu[denoise]'"
+        raise InvalidRequest(reason, param="effects.denoise")
     library = ctypes.CDLL(str(path))
     library.rnnoise_create.argtypes = [ctypes.c_void_p]
     library.rnnoise_create.restype = ctypes.c_void_p

@@ -48,7 +48,7 @@ class Limiter:
         self._ceiling = 10 ** (ceiling_db / 20)
         self._num_ahead = round(LOOKAHEAD_S * sample_rate)
         self._rise = max(1, round(_ONE / (RELEASE_S * sample_rate)))
-        self.lag_s = (self._num_ahead + HALF_TAPS) / sample_rate
+        self.lag_s = limiter_lag_s(sample_rate)
         """Length of what is held back, seconds: 3 ms and 16 samples."""
         self._kernels = _kernels()
         self._reach = 0.999 * self._ceiling / float(np.abs(self._kernels).sum(axis=1).max())
@@ -117,6 +117,11 @@ class Limiter:
         risen: Gains = np.minimum.accumulate(start)[1:] + slope
         self._risen = int(risen[-1])
         return risen
+
+
+def limiter_lag_s(sample_rate: int) -> float:
+    """What a :class:`Limiter` holds back, seconds, without making one."""
+    return (round(LOOKAHEAD_S * sample_rate) + HALF_TAPS) / sample_rate
 
 
 def _least_ahead(gains: Gains, num_window: int) -> Gains:

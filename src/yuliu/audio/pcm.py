@@ -19,13 +19,14 @@ FULL_SCALE = 32767
 
 
 def to_s16(samples: Samples) -> Pcm:
-    """Round to signed 16-bit PCM; what exceeds [-1, 1] is clipped, never wrapped.
+    """Round to signed 16-bit PCM; what exceeds [-1, 1] is clipped, never wrapped, and what is no number is silence.
 
     Args:
         samples: float32, shape (num_samples,).
     """
     scaled = np.rint(samples * np.float32(FULL_SCALE))
     np.clip(scaled, -FULL_SCALE, FULL_SCALE, out=scaled)
+    scaled[np.isnan(scaled)] = 0.0  # what its cast gives depends on the machine: full scale on some
     pcm: Pcm = scaled.astype(np.int16)
     return pcm
 

@@ -31,7 +31,7 @@ MAX_LAG_WINDOWS = 1.8
 BURST_WINDOWS = 0.5
 """What a filter after another waits for besides, since it is fed in bursts."""
 MAX_RESAMPLER_LAG_S = 0.009
-_MAX_DENOMINATOR = 2000  # few enough filters for the resampler; pitch is right to 0.001 semitones
+_MAX_DENOMINATOR = 500  # few enough filters for the resampler (1 ms to make); pitch is right to 0.02 semitones
 
 
 class Stretch:
@@ -51,13 +51,13 @@ class Stretch:
             raise ValueError(f"speed is {MIN_SPEED:g} to {MAX_SPEED:g}, not {speed:g}")
         if not abs(pitch_semitones) <= MAX_SEMITONES:
             raise ValueError(f"pitch is moved by at most {MAX_SEMITONES:g} semitones, not {pitch_semitones:g}")
-        ratio = Fraction(2 ** (pitch_semitones / 12)).limit_denominator(_MAX_DENOMINATOR)
+        ratio = _ratio(pitch_semitones)
         tempos = _steps(speed / float(ratio))
         self._speed = speed
         self._graph = FilterGraph(sample_rate, [("atempo", {"tempo": f"{t:.12f}"}) for t in tempos]) if tempos else None
         self._resampler = Resampler(*_rates(ratio)) if ratio != 1 else None
         self._padding_s = MAX_LAG_WINDOWS * _window_s(sample_rate) * len(tempos)
-        self.lag_s = _lag_s(tempos, sample_rate) + MAX_RESAMPLER_LAG_S * speed * (self._resampler is not None)
+        self.lag_s = stretch_lag_s(sample_rate, speed, pitch_semitones)
         """Most of what was pushed that is held back, seconds; 0 where nothing is changed."""
         self._sample_rate = sample_rate
         self._num_in = 0
@@ -91,6 +91,16 @@ class Stretch:
     def _silence(self) -> Samples:
         """As long as what the filters may hold back or leave out at the end."""
         return np.zeros(ceil(self._padding_s * max(1.0, self._speed) * self._sample_rate), np.float32)
+
+
+def stretch_lag_s(sample_rate: int, speed: float, pitch_semitones: float) -> float:
+    """What a :class:`Stretch` holds back at most, seconds of what is pushed, without making one."""
+    ratio = _ratio(pitch_semitones)
+    return _lag_s(_steps(speed / float(ratio)), sample_rate) + MAX_RESAMPLER_LAG_S * speed * (ratio != 1)
+
+
+def _ratio(pitch_semitones: float) -> Fraction:
+    return Fraction(2 ** (pitch_semitones / 12)).limit_denominator(_MAX_DENOMINATOR)
 
 
 def _steps(tempo: float) -> Sequence[float]:

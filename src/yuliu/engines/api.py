@@ -51,6 +51,9 @@ class Capabilities:
     """Frames on each side that a step computes again beside the ones it was asked for; 0 where state is carried."""
     max_batch: int = 1
     """Most utterances that one ``step`` takes."""
+    paces: bool = True
+    """Whether its model speaks faster and slower by itself. Where not, it is always asked for its own pace, and the
+    sound is stretched afterwards."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +134,8 @@ class StepResult:
     """What a step gave for one utterance."""
 
     samples: Samples
-    """float32, shape (num_samples,), range [-1, 1]: ``hop_samples`` for each frame; where ``num_frames`` is not known,
-    any number, also none."""
+    """float32, shape (num_samples,), finite, range [-1, 1]: ``hop_samples`` for each frame; where ``num_frames`` is not
+    known, any number, also none. What a gain would take beyond is bent (:func:`yuliu.audio.gain.scaled`), not cut."""
     utterance: Utterance
     """The utterance after the step; the one handed in stays valid and unchanged."""
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from yuliu.audio.gain import scaled
 from yuliu.engines.api import Capabilities, StepResult, Utterance
 from yuliu.engines.litert import Graph
 from yuliu.engines.melgan import HOP_SAMPLES, LOOK_AHEAD_FRAMES, SAMPLE_RATE, MelGan
@@ -78,7 +79,7 @@ class FastSpeech2Engine:
         self._acoustic = acoustic
         self._vocoder = vocoder
         self._front_end = front_end
-        self._gain = np.float32(gain)
+        self._gain = gain
 
     @classmethod
     def load(
@@ -148,7 +149,7 @@ class FastSpeech2Engine:
         samples, state = self._vocoder.step(rows, utterance.state)
         done = stop == utterance.num_frames
         return StepResult(
-            np.clip(samples[-(stop - start) * HOP_SAMPLES :] * self._gain, -1.0, 1.0),
+            scaled(samples[-(stop - start) * HOP_SAMPLES :], self._gain),
             replace(utterance, next_frame=stop, done=done, state=() if done else state),
         )
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from yuliu.audio.gain import scaled
 from yuliu.engines.api import Capabilities, StepResult, Utterance
 from yuliu.engines.hibari_dsp import HOP, SAMPLE_RATE
 from yuliu.engines.hibari_model import Model, read_table
@@ -167,7 +168,7 @@ class HibariEngine:
         sound = self._model.render(utterance.sound, num_samples)
         done = stop == utterance.num_frames
         return StepResult(
-            np.clip(sound.ready[:num_samples] * self._gain, -1.0, 1.0),
+            scaled(sound.ready[:num_samples], self._gain),
             replace(utterance, next_frame=stop, done=done, sound=sound.without(num_samples)),
         )
 

@@ -80,6 +80,7 @@ class ToneEngine:
         languages: What it claims to speak.
         manner: How it behaves.
         exact: Whether it claims that a repeated step gives the same samples.
+        paces: Whether it can speak faster and slower; where not, it refuses to be asked for it.
     """
 
     HOP = 240
@@ -93,11 +94,14 @@ class ToneEngine:
         languages: tuple[Lang, ...] = ("zh", "en"),
         manner: Manner = "frames",
         exact: bool = True,
+        paces: bool = True,
     ) -> None:
         self._script = script or ToneScript()
         self._sleep = sleep or (lambda _: None)
         self._manner = manner
-        self.capabilities = Capabilities(AudioFormat(24_000), languages, exact, self.HOP, 0, max_batch=4)
+        self.capabilities = Capabilities(
+            AudioFormat(24_000), languages, exact, self.HOP, context_frames=0, max_batch=4, paces=paces
+        )
         self.num_plans = 0
         """Calls of ``plan`` so far."""
         self.num_steps = 0
@@ -115,6 +119,8 @@ class ToneEngine:
         if number in self._script.fail_plans:
             raise self._script.error(f"plan {number} was told to fail")
         self._hang(number in self._script.hang_plans)
+        if options.speak.speed != 1.0 and not self.capabilities.paces:
+            raise SynthesisFailed("this engine has one pace only")
         frames_per_unit = max(1, round(self.FRAMES_PER_UNIT / options.speak.speed))
         units = list(_UNIT.finditer(segment.text))
         per_second = self.capabilities.format.sample_rate / self.HOP

@@ -1,9 +1,9 @@
 """Sound of segments that were spoken before: the latest ones, bounded in bytes, and phrases that stay. Pure.
 
 A segment is the same as one spoken before if all is the same that its sound depends on: text, hints, language,
-boundary, style but for its volume, which is applied later, and the lexicons' entries; engine, version of the voice, and
-options. Its place in the source is not among that: what is kept counts from the segment's start and is moved to where
-it is asked for.
+boundary, style but for its volume and pitch, which are applied later, and the lexicons' entries; engine, version of the
+voice, and options. Its place in the source is not among that: what is kept counts from the segment's start and is moved
+to where it is asked for.
 
 No locks here: :class:`yuliu.scheduler.worker.Scheduler` guards it by its own.
 """
@@ -68,7 +68,7 @@ def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str)
         segment.boundary,
         segment.lang,
         segment.hints,
-        replace(segment.style, volume_db=0.0),
+        replace(segment.style, volume_db=0.0, pitch_semitones=0.0),
         words,
         options,
     )

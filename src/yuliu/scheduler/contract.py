@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from yuliu.engines.api import MAX_EXTRA_S
 from yuliu.errors import SynthesisFailed
 
@@ -50,6 +52,8 @@ def check_step(requests: Sequence[StepRequest], results: Sequence[StepResult], f
             _broken("a step's results are in another order")
         if result.samples.ndim != 1 or result.samples.dtype != "float32":
             _broken(f"samples are {result.samples.ndim}-dimensional {result.samples.dtype}, not a row of float32")
+        if not np.isfinite(result.samples).all():
+            _broken("there are samples that are no numbers")
         if request.utterance.num_frames is None:
             _check_unknown(request, result, found)
         else:

@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 _log = logging.getLogger("yuliu.lanes")
 
 
+@dataclass(frozen=True, slots=True)
+class After:
+    """What becomes of a segment's sound after the engine, as far as it matters when it is needed."""
+
+    pace: float = 1.0
+    """So many seconds of it are one of the listener's."""
+    held_s: float = 0.0
+    """Most of it that is held back until all of it is made, seconds of the listener's."""
+
+
+NOTHING_AFTER = After()
+
+
 @dataclass(slots=True)
 class Work:
     """A job as the lanes see it."""
@@ -48,6 +61,21 @@ class Work:
     """How often it was given up since its steps gave nothing for too long."""
     keeping: Keeping | None = None
     """Its place in the cache of sound; None if there is none."""
+    after: After = NOTHING_AFTER
+    """What becomes of its sound on its way to the listener."""
+    made_s: float = 0.0
+    """Its sound so far, seconds."""
+    told_s: float = 0.0
+    """What of it the listener is known to get, seconds of his."""
+
+    def heard_s(self, audio_s: float, *, done: bool) -> float | None:
+        """What the listener gets by so much more sound, seconds of his; None if that is just this sound."""
+        if self.after == NOTHING_AFTER:
+            return None
+        self.made_s += audio_s
+        before_s = self.told_s
+        self.told_s = max(before_s, self.made_s / self.after.pace - (0.0 if done else self.after.held_s))
+        return self.told_s - before_s
 
 
 @dataclass(frozen=True, slots=True)

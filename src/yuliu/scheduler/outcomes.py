@@ -43,4 +43,5 @@ def observe(outcome: Outcome, observer: Observer) -> None:
 
 def _part(made: Made) -> StepPart:
     before = made.before.next_frame if made.before is not None else 0
-    return StepPart(made.work.job_id, made.utterance.next_frame - before, made.audio_s, made.utterance.done)
+    num_frames, done = made.utterance.next_frame - before, made.utterance.done
+    return StepPart(made.work.job_id, num_frames, made.audio_s, done, made.work.heard_s(made.audio_s, done=done))

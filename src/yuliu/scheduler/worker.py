@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.errors import Closed, SynthesisFailed
 from yuliu.scheduler.cache import SoundCache
-from yuliu.scheduler.lane import Lane, Outcome, Task, Work, place_of
+from yuliu.scheduler.lane import NOTHING_AFTER, After, Lane, Outcome, Task, Work, place_of
 from yuliu.scheduler.lanes import Lanes, make_all
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.orders import Orders
@@ -141,17 +141,26 @@ class Scheduler:
                 self._break(stream_id, self._no_lane())
             return stream_id
 
-    def submit(self, stream_id: int, engine: str, segment: Segment, options: PlanOptions) -> None:
+    def submit(
+        self,
+        stream_id: int,
+        engine: str,
+        segment: Segment,
+        options: PlanOptions,
+        *,
+        after: After = NOTHING_AFTER,
+    ) -> None:
         """A further segment of a stream, to be spoken by an engine. Ignored once the stream is closed."""
         with self._lock:
             if (stream := self._streams.get(stream_id)) is None:
                 return
             self._pulse.segment_ready(stream_id, stream.stream_class, self.clock(), stream.first_packet_s)
-            work = Work(next(self._ids), stream_id, engine, segment, options)
+            work = Work(next(self._ids), stream_id, engine, segment, options, after=after)
             cached_s = self._streams.add(work)
             if work.keeping is not None:
                 self._observer.cache_lookup("sound", hit=cached_s is not None)
-            self._handle(SegmentReady(stream_id, work.job_id, engine, cached_s))
+            heard_s = None if cached_s is None else cached_s / after.pace
+            self._handle(SegmentReady(stream_id, work.job_id, engine, heard_s))
 
     def end_text(self, stream_id: int) -> None:
         """The stream gets no further segments."""

@@ -47,7 +47,7 @@ class Ready:
     text_at_s: float
     """When its text was there."""
     made_s: float = 0.0
-    """How much of it the scheduler made; 0 for a pause."""
+    """How much of it is sound of a voice, seconds; 0 for a pause."""
     spoken: Utterance | None = None
     """The utterance that it completes."""
 

@@ -5,26 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from yuliu.audio.chain import MAX_VOLUME_DB, MIN_VOLUME_DB
 from yuliu.audio.join import silences
+from yuliu.audio.stretch import MAX_SEMITONES
 from yuliu.engines.api import PlanOptions
 from yuliu.joiner import Part
 from yuliu.segmenter import Segmenter, split_segment
-from yuliu.session.options import MAX_SPEED, MIN_SPEED, check_lang, check_speed
+from yuliu.session.options import MAX_SPEED, MIN_SPEED, check_effects, check_lang, check_speed
 from yuliu.text.reader import Reader
 from yuliu.types import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from yuliu.audio.chain import Effects
     from yuliu.coverage import Ledger
     from yuliu.segmenter import Chunking
     from yuliu.session.options import Route, StreamOptions
     from yuliu.text.lexicon import Words
     from yuliu.text.reader import Event
-    from yuliu.types import Lang, Segment
+    from yuliu.types import Lang, Segment, Style
 
 NO_VOICE = "a voice that is not loaded was asked for; the stream's own voice spoke instead"
-NO_PITCH = "pitch was asked for; no voice can change it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +82,27 @@ class Intake:
         self._throughput = throughput
         self._segmenter.configure(self._options.rules(first_weight_scale=first_weight_scale, throughput=throughput))
 
-    def configure(self, chunking: Chunking | None, speed: float | None, lang: Lang | Literal["auto"] | None) -> None:
+    def configure(
+        self,
+        chunking: Chunking | None,
+        speed: float | None,
+        *,
+        lang: Lang | Literal["auto"] | None,
+        effects: Effects | None,
+    ) -> None:
         """Cut and speak otherwise from now on; what is None stays as it is.
 
         Raises:
-            InvalidRequest: The speed is out of its range, or the voice does not speak the language.
+            InvalidRequest: The speed is out of its range, the voice does not speak the language, or an effect cannot be
+                had.
         """
         if speed is not None:
             check_speed(speed)
         wanted = None if lang == "auto" else lang
         check_lang(wanted, self._languages)
+        if effects is not None:
+            check_effects(effects)
+            self._options = replace(self._options, effects=effects)
         if speed is not None:
             self._options = replace(self._options, speak=replace(self._options.speak, speed=speed))
         if lang is not None:
@@ -130,20 +143,36 @@ class Intake:
                 if part.lang is None:
                     yield ToPass(part, (Skipped(part.source, "language_not_spoken"),))
                 else:
-                    yield self._to_speak(part, route.engines[part.lang])
+                    yield self._to_speak(part, route, route.engines[part.lang])
 
     def _route_of(self, segment: Segment) -> Route:
         style = segment.style
-        if style.pitch_semitones:
-            self._warnings[NO_PITCH] = None
         if style.voice and style.voice not in self._routes:
             self._warnings[NO_VOICE] = None
             return self._routes[""]
         return self._routes[style.voice or ""]
 
-    def _to_speak(self, segment: Segment, engine: str) -> ToSpeak:
-        speed = min(max(self._options.speak.speed * segment.style.rate, MIN_SPEED), MAX_SPEED)
+    def _to_speak(self, segment: Segment, route: Route, engine: str) -> ToSpeak:
+        speed = _within(self._options.speak.speed * segment.style.rate, MIN_SPEED, MAX_SPEED)
         wanted = silences(segment.boundary, speed)
         tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
-        plan = PlanOptions(replace(self._options.speak, speed=speed), lead_s=wanted.lead_s, tail_s=tail_s)
-        return ToSpeak(Part(segment, wanted.pause_s, segment.pause_s), engine, plan)
+        pace = speed if engine in route.unpaced else 1.0  # of the engine's own, in whose time silences are asked for
+        speak = replace(self._options.speak, speed=speed / pace)
+        plan = PlanOptions(speak, lead_s=wanted.lead_s * pace, tail_s=tail_s * pace)
+        effects = _styled(self._options.effects, segment.style)
+        return ToSpeak(Part(segment, wanted.pause_s, segment.pause_s, effects, pace), engine, plan)
+
+
+def _styled(effects: Effects, style: Style) -> Effects:
+    """The stream's effects with what its markup adds."""
+    if not (style.volume_db or style.pitch_semitones):
+        return effects
+    return replace(
+        effects,
+        volume_db=_within(effects.volume_db + style.volume_db, MIN_VOLUME_DB, MAX_VOLUME_DB),
+        pitch_semitones=_within(effects.pitch_semitones + style.pitch_semitones, -MAX_SEMITONES, MAX_SEMITONES),
+    )
+
+
+def _within(value: float, low: float, high: float) -> float:
+    return min(max(value, low), high)

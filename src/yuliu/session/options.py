@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
+from yuliu.audio.chain import NO_EFFECTS
+from yuliu.audio.denoise import require_denoise
 from yuliu.errors import InvalidRequest
 from yuliu.presets import Preset, resolve
 from yuliu.scheduler.policy.events import Terms
@@ -17,6 +19,7 @@ from yuliu.types import SpeakOptions
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
+    from yuliu.audio.chain import Effects
     from yuliu.text.lexicon import Entry
     from yuliu.types import Lang
 
@@ -37,6 +40,8 @@ class Route:
     """Hz, the same for all engines."""
     voice: str = ""
     """The voice's name."""
+    unpaced: Collection[str] = ()
+    """Those of the engines whose models have one pace only: their sound is stretched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class StreamOptions:
     """Text that might go on is spoken as it is when nothing came for so long, seconds."""
     terms: Terms = field(default_factory=Terms)
     """How urgent it is, and how far ahead of its listener it is made."""
+    effects: Effects = NO_EFFECTS
+    """What is done to the sound: volume, pitch and the like."""
     max_pending: int = MAX_PENDING_PARTS
     """Parts of text that may wait to be spoken before ``push`` waits; those in work are counted."""
     lead_in_ms: float = 0.0
@@ -93,9 +100,11 @@ class StreamOptions:
         """Reject what no engine can do, before anything is opened.
 
         Raises:
-            InvalidRequest: ``speed``, ``max_pending`` or ``lead_in_ms`` is out of its range.
+            InvalidRequest: ``speed``, ``max_pending`` or ``lead_in_ms`` is out of its range, or noise is to be taken
+                away and what does it is not installed.
         """
         check_speed(self.speak.speed)
+        check_effects(self.effects)
         if self.max_pending < 1:
             raise InvalidRequest("max_pending must be at least 1", param="max_pending")
         if not 0 <= self.lead_in_ms <= MAX_LEAD_IN_MS:
@@ -123,6 +132,16 @@ def check_speed(speed: float) -> None:
     """
     if not MIN_SPEED <= speed <= MAX_SPEED:
         raise InvalidRequest(f"speed must be from {MIN_SPEED} to {MAX_SPEED}, not {speed}", param="speed")
+
+
+def check_effects(effects: Effects) -> None:
+    """Refuse what cannot be done on this machine.
+
+    Raises:
+        InvalidRequest: Noise is to be taken away, and the extra ``denoise`` is not installed.
+    """
+    if effects.denoise:
+        require_denoise()
 
 
 def check_lang(lang: Lang | None, spoken: Collection[Lang]) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from yuliu.coverage import Ledger
 from yuliu.errors import Closed
 from yuliu.joiner import Joiner
+from yuliu.scheduler.lane import After
 from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
 from yuliu.session.alarm import Alarm
 from yuliu.session.diary import Diary, Ready
@@ -27,6 +28,7 @@ from yuliu.types import Cancelled, Failed, Finished, Span
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from yuliu.audio.chain import Effects
     from yuliu.errors import YuliuError
     from yuliu.joiner import Part
     from yuliu.scheduler.outputs import Output
@@ -74,7 +76,6 @@ class Stream:
         self._diary = Diary(scheduler.clock, options.terms.stream_class, route.voice, around)
         self._patience = Patience(options.limits, options.stall_s, self._loop.time())
         self._alarm = Alarm(self._loop, self._rung)
-        self._untold_s = 0.0  # sound made that is in no chunk so far
         self._text_ended = self._admitted = self._entered = False
         self._error: YuliuError | None = None
         self._changed = asyncio.Event()
@@ -146,6 +147,7 @@ class Stream:
         chunking: Chunking | None = None,
         speed: float | None = None,
         lang: Lang | Literal["auto"] | None = None,
+        effects: Effects | None = None,
     ) -> None:
         """Cut or speak otherwise from now on: what has not been cut into a segment so far, and what follows.
 
@@ -153,11 +155,13 @@ class Stream:
             chunking: Where the text is cut; None leaves it as it is, here as below.
             speed: 1 is the voice's own pace; from 0.25 to 4.
             lang: Reads the text as this language; ``auto`` decides by script.
+            effects: All of what is done to the sound.
 
         Raises:
-            InvalidRequest: The speed is out of its range, or the voice does not speak the language.
+            InvalidRequest: The speed is out of its range, the voice does not speak the language, or an effect cannot be
+                had.
         """
-        self._intake.configure(chunking, speed, lang)
+        self._intake.configure(chunking, speed, lang=lang, effects=effects)
 
     def flush(self) -> None:
         """Speak what has been pushed as it is, without waiting for what may follow."""
@@ -255,7 +259,8 @@ class Stream:
             if isinstance(each, ToSpeak):
                 each.part.ready_at_s = self._diary.segment()
                 self._parts.append(each.part)
-                self._scheduler.submit(self._stream_id, each.engine, each.part.segment, each.plan)
+                after = After(each.part.pace, each.part.most_held_s(self.sample_rate))
+                self._scheduler.submit(self._stream_id, each.engine, each.part.segment, each.plan, after=after)
             else:
                 segment = each.segment  # its pause and marks go with the part before it
                 self._ledger.silent(segment.source, each.skipped)
@@ -295,12 +300,11 @@ class Stream:
     def _join(self, part: Part, output: Rendered) -> None:
         pauses, sound = self._joiner.join(part, output.samples, output.utterance)
         now, done = self._diary.made(output), output.utterance.done
-        self._untold_s += len(output.samples) / self.sample_rate
         self._ready += [Ready(pause, now, part.ready_at_s) for pause in pauses]
         if sound is not None:
             spoken = output.utterance if done else None
-            self._ready.append(Ready(sound, now, part.ready_at_s, self._untold_s, spoken))
-            self._untold_s = 0.0
+            sound_s = len(sound.samples) / self.sample_rate
+            self._ready.append(Ready(sound, now, part.ready_at_s, sound_s, spoken))
         if done:
             self._parts.popleft()
             if sound is None:

@@ -83,6 +83,9 @@ class StepPart:
     audio_s: float
     done: bool
     """Whether the segment is rendered to its end."""
+    heard_s: float | None = None
+    """What its listener gets of it now, seconds of his; None is all of it. Effects may hold some back, or change the
+    pace."""
 
 
 @dataclass(frozen=True, slots=True)
