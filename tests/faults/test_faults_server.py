@@ -237,7 +237,7 @@ def read_by_wave(body: bytes) -> int:
 
 
 def read_by_ffmpeg(body: bytes) -> int:
-    return decoded(body, choose_encoding("wav", 24_000)).shape[1]
+    return int(decoded(body, choose_encoding("wav", 24_000)).shape[1])
 
 
 # Requests
