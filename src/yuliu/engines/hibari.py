@@ -69,7 +69,7 @@ class HibariEngine:
         )
         self._model = model
         self._front_end = front_end
-        self._gain = np.float32(gain)
+        self._gain = gain
 
     @classmethod
     def load(
@@ -156,7 +156,7 @@ class HibariEngine:
         )
 
     def _first_sound(self, samples: Floats, *, expected: int) -> int:
-        loud = np.flatnonzero(np.abs(samples) * self._gain >= _SOUND_LEVEL)
+        loud = np.flatnonzero(np.abs(samples) * np.float32(self._gain) >= _SOUND_LEVEL)
         return int(loud[0]) if len(loud) else expected
 
     def _render(self, request: StepRequest) -> StepResult:
