@@ -88,9 +88,9 @@ def test_a_damaged_file_changes_nothing(tmp_path: Path, caplog: pytest.LogCaptur
         store.refresh()
     assert [key.name for key in store.keys] == ["phone"]
     assert caplog.text.count("keys_unreadable") == 1
-    with pytest.raises(InvalidRequest, match="not JSON"):
+    with pytest.raises(InvalidRequest, match="not valid JSON"):
         KeyStore(tmp_path).read()
-    with pytest.raises(InvalidRequest, match="not JSON"):
+    with pytest.raises(InvalidRequest, match="not valid JSON"):
         add(store, "other")  # nor does it replace what a person may want to mend
     assert store.path.read_bytes() == good[:-20]
 

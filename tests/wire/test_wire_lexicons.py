@@ -48,7 +48,7 @@ def test_json_may_be_a_list_or_one_entry(body: str) -> None:
     ("body", "says"),
     [
         (b"{", "not valid JSON"),
-        (b"\xff", "not valid JSON"),
+        (b"\xff", "UTF-8"),
         (b"5", "must be a list"),
         (b'{"entries": 5}', "must be a list"),
         (b'["a"]', r"'entries\[0\]' must be an object"),
@@ -56,7 +56,7 @@ def test_json_may_be_a_list_or_one_entry(body: str) -> None:
         (b'[{"text": "a", "reading": "b", "match_case": "no"}]', "true or false"),
         (b'[{"text": "a", "reading": "b"}, {"text": "", "reading": "b"}]', r"entries\[1\]': 'text'"),
         (b'[{"text": "\\ud800", "reading": "b"}]', "half of a surrogate pair"),
-        (b"[" * 100_000, "not valid JSON"),
+        (b"[" * 100_000, "nested too deeply"),
     ],
 )
 def test_wrong_json_is_explained(body: bytes, says: str) -> None:

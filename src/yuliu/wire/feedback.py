@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, fields
 from typing import get_args
 
 from yuliu.errors import InvalidRequest
 from yuliu.metrics.report import FeedbackKind
+from yuliu.wire.strict_json import MEDIA_TYPE, media_type, read_object
 
 KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
 MAX_BODY_BYTES = 1_024
@@ -30,14 +30,11 @@ def parse_feedback(body: bytes, content_type: str | None) -> Feedback:
     Raises:
         InvalidRequest: It is none; the message says why.
     """
-    if (content_type or "").partition(";")[0].strip().lower() != "application/json":
+    if media_type(content_type) != MEDIA_TYPE:
         raise InvalidRequest("send the feedback with the header Content-Type: application/json")
-    try:
-        value = json.loads(body.decode("utf-8"))
-    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
-        raise InvalidRequest("the request body is not valid JSON in UTF-8") from None
+    value = read_object(body, what="the request body")
     names = [field.name for field in fields(Feedback)]
-    if not isinstance(value, dict) or set(value) != set(names):
+    if set(value) != set(names):
         raise InvalidRequest(f"the body must be an object with {' and '.join(map(repr, names))}, and nothing else")
     stream, kind = value["stream"], value["kind"]
     if not (isinstance(stream, str) and _ID.fullmatch(stream)):

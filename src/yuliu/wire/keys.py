@@ -16,6 +16,7 @@ from yuliu.errors import InvalidRequest
 from yuliu.types import StreamClass
 from yuliu.wire.manner import MAX_WEIGHT, MIN_WEIGHT
 from yuliu.wire.problems import Problem
+from yuliu.wire.strict_json import read_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -167,10 +168,7 @@ def parse_keys(data: bytes) -> tuple[Key, ...]:
     Raises:
         InvalidRequest: It is not such a file; the message tells what is wrong, and of which key.
     """
-    try:
-        content = json.loads(data)
-    except (ValueError, RecursionError):
-        raise InvalidRequest("the file of keys is not JSON") from None
+    content = read_json(data, what="the file of keys")
     rows = content.get("keys") if isinstance(content, dict) and content.get("version") == _VERSION else None
     if not isinstance(rows, list) or len(rows) > MAX_KEYS:
         raise InvalidRequest(

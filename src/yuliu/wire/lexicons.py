@@ -15,6 +15,7 @@ from yuliu.text.lexicon import Entry
 from yuliu.text.lexicon.pls import parse_pls, write_pls
 from yuliu.text.lexicon.problems import MAX_ENTRIES, MAX_FILE_BYTES
 from yuliu.text.lexicon.tsv import parse_tsv, write_tsv
+from yuliu.wire.strict_json import media_type, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,7 +43,7 @@ def form_of_body(content_type: str | None) -> Form:
         InvalidRequest: Not in a way that is read. A web page could send anything else than these to a server on its
             visitor's machine without asking.
     """
-    form = _FORMS.get((content_type or "").partition(";")[0].strip().lower())
+    form = _FORMS.get(media_type(content_type))
     if form is None:
         raise InvalidRequest(f"send the lexicon with one of these as Content-Type: {', '.join(_FORMS)}")
     return form
@@ -51,7 +52,7 @@ def form_of_body(content_type: str | None) -> Form:
 def form_of_answer(accept: str | None) -> Form:
     """How an answer is wanted: the first of the ``Accept`` header that is known, else JSON."""
     for each in (accept or "").split(","):
-        form = _FORMS.get(each.partition(";")[0].strip().lower())
+        form = _FORMS.get(media_type(each))
         if form is not None:
             return form
     return "json"
@@ -163,10 +164,7 @@ def parse_entries(value: object) -> tuple[Entry, ...]:
 
 
 def _parse_json(body: bytes) -> tuple[Entry, ...]:
-    try:
-        value = json.loads(body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
-        raise InvalidRequest("the request body is not valid JSON in UTF-8") from None
+    value = read_json(body, what="the request body")
     if isinstance(value, dict):
         value = value.get("entries", [value])
     if not isinstance(value, list):

@@ -14,7 +14,6 @@ Events, for ``stream_format: "sse"``, are in :mod:`yuliu.wire.speech_events`.
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
@@ -23,7 +22,7 @@ from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.wire.lexicons import parse_entries, parse_names
 from yuliu.wire.manner import Manner, parse_manner
 from yuliu.wire.sound import encoding_asked_for
-from yuliu.wire.strict_json import read_json
+from yuliu.wire.strict_json import MEDIA_TYPE, check_text, media_type, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,8 +57,6 @@ ALIASES = frozenset(
 )
 """OpenAI's voices, which many clients insist on; they stand for the default voice."""
 MIN_SPEED, MAX_SPEED = 0.25, 4.0
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +124,11 @@ def parse_speech(
     Raises:
         InvalidRequest: Something is wrong, with ``param`` naming the field if one is to blame. Nothing else is raised.
     """
-    if (content_type or "").partition(";")[0].strip().lower() != "application/json":
+    if media_type(content_type) != MEDIA_TYPE:
         raise InvalidRequest("send the request as JSON, with the header 'Content-Type: application/json'")
     if len(body) > limits.max_body_bytes:
         raise InvalidRequest(f"the request body must be at most {limits.max_body_bytes} bytes")
-    fields = _object(body)
+    fields = read_object(body, what="the request body")
     _optional_text(fields, "instructions")
     return SpeechRequest(
         input=_input(fields, limits.max_characters),
@@ -232,37 +229,17 @@ def _dump(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
-def _object(body: bytes) -> dict[str, object]:
-    """The JSON object in the body."""
-    try:
-        text = body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidRequest("the request body must be UTF-8") from None
-    value = read_json(text, what="the request body")
-    if not isinstance(value, dict):
-        raise InvalidRequest("the request body must be a JSON object")
-    return cast("dict[str, object]", value)
-
-
-def _text(value: object, param: str) -> str:
-    if not isinstance(value, str):
-        raise InvalidRequest(f"{param!r} must be a string", param=param)
-    if _SURROGATE.search(value):
-        raise InvalidRequest(f"{param!r} holds half of a surrogate pair, which is no character", param=param)
-    return value
-
-
 def _optional_text(fields: Mapping[str, object], param: str) -> str | None:
     """A string; None if it is left out, null or empty."""
     value = fields.get(param)
-    return None if value is None else _text(value, param) or None
+    return None if value is None else check_text(value, param) or None
 
 
 def _input(fields: Mapping[str, object], max_characters: int) -> str:
     value = fields.get("input")
     if value is None:
         raise InvalidRequest("'input', the text to be spoken, is missing", param="input")
-    text = _text(value, "input")
+    text = check_text(value, "input")
     if not text:
         raise NothingToSpeak("'input' is empty", param="input")
     if len(text) > max_characters:
@@ -278,7 +255,7 @@ def _voice(fields: Mapping[str, object]) -> str | None:
         if "id" not in value:
             raise InvalidRequest("'voice' must be a name or an object with an 'id'", param="voice")
         value = value["id"]
-    return None if value is None else _text(value, "voice") or None
+    return None if value is None else check_text(value, "voice") or None
 
 
 def _response_format(fields: Mapping[str, object]) -> FormatName:

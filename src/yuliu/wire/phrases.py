@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
 from yuliu.wire.openai import MAX_SPEED, MIN_SPEED
+from yuliu.wire.strict_json import MEDIA_TYPE, check_text, media_type, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -36,22 +37,21 @@ def parse_phrases(body: bytes, content_type: str | None) -> PhrasesRequest:
     Raises:
         InvalidRequest: It is none; the message says why, and ``param`` names the field if one is to blame.
     """
-    if (content_type or "").partition(";")[0].strip().lower() != "application/json":
+    if media_type(content_type) != MEDIA_TYPE:
         raise InvalidRequest("send the phrases as JSON, with the header 'Content-Type: application/json'")
-    try:
-        value = json.loads(body.decode("utf-8-sig"))
-    except (ValueError, RecursionError):  # not UTF-8, not JSON, or nested too deeply
-        raise InvalidRequest("the request body is not valid JSON in UTF-8") from None
-    if not isinstance(value, dict) or not set(value) <= set(_FIELDS):
+    value = read_object(body, what="the request body")
+    if not set(value) <= set(_FIELDS):
         raise InvalidRequest(f"the body must be an object of {', '.join(_FIELDS)}, and nothing else")
     voice, speed = value.get("voice"), value.get("speed")
-    if voice is not None and not isinstance(voice, str):
-        raise InvalidRequest("'voice' must be the name of a voice", param="voice")
     if speed is not None and (isinstance(speed, bool) or not isinstance(speed, int | float)):
         raise InvalidRequest("'speed' must be a number", param="speed")
     if speed is not None and not MIN_SPEED <= speed <= MAX_SPEED:
         raise InvalidRequest(f"'speed' must be from {MIN_SPEED} to {MAX_SPEED:g}", param="speed")
-    return PhrasesRequest(_checked(value.get("phrases")), voice or None, 1.0 if speed is None else float(speed))
+    return PhrasesRequest(
+        _checked(value.get("phrases")),
+        None if voice is None else check_text(voice, "voice") or None,
+        1.0 if speed is None else float(speed),
+    )
 
 
 def parse_phrase_file(content: str, *, where: str) -> tuple[str, ...]:
@@ -100,7 +100,5 @@ def _checked(value: object) -> tuple[str, ...]:
         if not isinstance(phrase, str) or not 0 < len(phrase.strip()) <= len(phrase) <= MAX_PHRASE_CHARACTERS:
             message = f"'phrases[{index}]' must be a text of 1 to {MAX_PHRASE_CHARACTERS} characters"
             raise InvalidRequest(message, param="phrases")
-        if any("\ud800" <= char <= "\udfff" for char in phrase):
-            message = f"'phrases[{index}]' holds half of a surrogate pair, which is no character"
-            raise InvalidRequest(message, param="phrases")
+        check_text(phrase, "phrases", where=f"phrases[{index}]")
     return tuple(dict.fromkeys(value))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from yuliu.errors import InvalidRequest
 from yuliu.wire.native.messages import Config, End, Flush, Start, Text
 from yuliu.wire.native.reading import MAX_MESSAGE_BYTES, START_FIELDS, parse_message, parse_object
+from yuliu.wire.strict_json import media_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -49,7 +50,7 @@ class Body:
     """
 
     def __init__(self, content_type: str | None, query: Mapping[str, object]) -> None:
-        kind = (content_type or "").partition(";")[0].strip().lower()
+        kind = media_type(content_type)
         if kind not in (TEXT, LINES):
             raise InvalidRequest(f"send the text as {TEXT}, or messages in lines as {LINES}", param="Content-Type")
         self._in_lines = kind == LINES

@@ -22,7 +22,7 @@ from yuliu.wire.native.messages import (
     Start,
     Text,
 )
-from yuliu.wire.strict_json import read_json
+from yuliu.wire.strict_json import check_text, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -41,7 +41,6 @@ _MAX_WHOLE = 2**53
 _MAX_MS = 1e9
 _CONTEXT = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
 _STREAM = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
-_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def parse_object(text: str) -> dict[str, object]:
@@ -50,10 +49,7 @@ def parse_object(text: str) -> dict[str, object]:
     Raises:
         InvalidRequest: It is none, or one that two readers would read differently.
     """
-    value = read_json(text, what="the message")
-    if not isinstance(value, dict):
-        raise InvalidRequest("a message must be a JSON object")
-    return value
+    return read_object(text, what="the message")
 
 
 def context_of(fields: Fields) -> str | None:
@@ -144,20 +140,15 @@ def _cancel(fields: Fields) -> Cancel:
 
 def _ping(fields: Fields) -> Ping:
     given = fields.get("id")
-    if isinstance(given, str) and len(given) <= MAX_PING_ID_CHARACTERS and not _SURROGATE.search(given):
-        return Ping(given)
+    if isinstance(given, str) and len(given) <= MAX_PING_ID_CHARACTERS:
+        return Ping(check_text(given, "id"))
     if given is None or (isinstance(given, int | float) and not isinstance(given, bool) and abs(given) <= _MAX_WHOLE):
         return Ping(given)
     raise InvalidRequest(f"'id' must be a number or a string of at most {MAX_PING_ID_CHARACTERS}", param="id")
 
 
 def _string(fields: Fields, param: str) -> str:
-    value = fields.get(param)
-    if not isinstance(value, str):
-        raise InvalidRequest(f"{param!r} must be a string", param=param)
-    if _SURROGATE.search(value):
-        raise InvalidRequest(f"{param!r} holds half of a surrogate pair, which is no character", param=param)
-    return value
+    return check_text(fields.get(param), param)
 
 
 def _name(fields: Fields, param: str) -> str | None:

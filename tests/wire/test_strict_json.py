@@ -1,0 +1,131 @@
+"""One reader for all JSON that the server takes: what two readers could read differently is refused, by each of them."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import yuliu
+from yuliu.errors import InvalidRequest
+from yuliu.wire.feedback import parse_feedback
+from yuliu.wire.keys import parse_keys
+from yuliu.wire.lexicons import parse_lexicon
+from yuliu.wire.native.body import LINES, Body
+from yuliu.wire.native.reading import parse_message, parse_object
+from yuliu.wire.openai import SpeechLimits, parse_speech
+from yuliu.wire.phrases import parse_phrases
+from yuliu.wire.strict_json import check_text, read_json, read_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+JSON = "application/json"
+READERS: dict[str, tuple[Callable[[bytes], object], dict[str, Any]]] = {
+    "speech": (lambda body: parse_speech(body, JSON, SpeechLimits()), {"input": "a", "speed": 1}),
+    "phrases": (lambda body: parse_phrases(body, JSON), {"phrases": ["a"], "speed": 1}),
+    "feedback": (lambda body: parse_feedback(body, JSON), {"stream": "a", "kind": "click"}),
+    "lexicon": (lambda body: parse_lexicon(body, "json"), {"entries": [{"text": "a", "reading": "b"}]}),
+    "keys": (parse_keys, {"version": 1, "keys": [{"name": "a", "sha256": "0" * 64, "weight": 1}]}),
+    "lines": (
+        lambda body: [Body(LINES, {}).push(body + b"\n")],
+        {"type": "start", "speed": 1},
+    ),
+    "message": (
+        lambda body: parse_message(parse_object(body.decode("utf-8-sig"))),
+        {"type": "start", "context": "a", "speed": 1},
+    ),
+}
+"""Each reader with a body that it takes."""
+LOOSE = {
+    "wire/speech_events.py": "what we have written ourselves",
+    "wire/native/requests.py": "the client's half: it reads what a server says",
+    "wire/strict_json.py": "the reader itself",
+}
+"""Modules that may read JSON in another way, and why."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_what_is_right_is_read_with_a_byte_order_mark_or_without(name: str) -> None:
+    """Some editors and shells put one before a file."""
+    read, value = READERS[name]
+    body = json.dumps(value).encode()
+    assert repr(read(b"\xef\xbb\xbf" + body)) == repr(read(body))
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("wrong", ["NaN", "Infinity", "-Infinity", "[" * 100_000, "9" * 5_000, "'a'", "[1,]", "01"])
+def test_what_is_not_the_standards_is_refused(name: str, wrong: str) -> None:
+    """As the value of any field, also of one that is not looked at."""
+    read, value = READERS[name]
+    whole = json.dumps(value)
+    body = whole[:-1] + f', "more": {wrong}}}'
+    with pytest.raises(InvalidRequest, match=r"JSON|nested too deeply"):
+        read(body.encode())
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_key_that_stands_twice_is_refused(name: str) -> None:
+    """At any depth, whether its values are the same or not."""
+    read, value = READERS[name]
+    whole = json.dumps(value)
+    first = json.dumps(next(iter(value)))
+    inner = ', "more": [{"a": 1, "a": 1}]}'
+    for body in (f"{{{first}: 0, {whole[1:]}", whole[:-1] + inner):
+        with pytest.raises(InvalidRequest, match="stands twice"):
+            read(body.encode())
+
+
+@pytest.mark.parametrize("name", [name for name in READERS if name != "message"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
+def test_other_encodings_are_refused(name: str, encoding: str) -> None:
+    """What Python's own reader would guess at."""
+    read, value = READERS[name]
+    body = json.dumps({**value, "more": "é"}, ensure_ascii=False).encode(encoding)
+    with pytest.raises(InvalidRequest):
+        read(body)
+
+
+def test_nothing_else_reads_json() -> None:
+    """In wire and server: a new module goes through the same reader."""
+    source = Path(yuliu.__file__).parent
+    found = {
+        str(path.relative_to(source).as_posix())
+        for folder in ("wire", "server")
+        for path in (source / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute) and node.attr in ("loads", "load", "JSONDecoder")
+        if isinstance(node.value, ast.Name) and node.value.id == "json"
+    }
+    assert found == set(LOOSE)
+
+
+@given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each, max_size=3)))
+def test_what_json_writes_is_read(value: object) -> None:
+    """As it was."""
+    assert read_json(json.dumps(value), what="it") == value
+    assert read_json(json.dumps(value).encode(), what="it") == value
+
+
+@given(st.binary(max_size=60))
+def test_any_bytes_are_an_object_or_refused(body: bytes) -> None:
+    """And the message names what was wrong, never what was in it."""
+    try:
+        assert isinstance(read_object(body, what="the thing"), dict)
+    except InvalidRequest as error:
+        assert error.message.startswith("the thing")
+
+
+@given(st.text(st.characters(), max_size=20) | st.integers() | st.none())
+def test_texts_can_be_written_as_utf_8(value: object) -> None:
+    """Else a lexicon could not be stored, or an answer not be sent."""
+    try:
+        check_text(value, "field").encode("utf-8")
+    except InvalidRequest as error:
+        assert error.param == "field"
+        assert not isinstance(value, str) or any("\ud800" <= char <= "\udfff" for char in value)
