@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from yuliu.client.client import Retry
     from yuliu.client.clock import ClockOffset
-    from yuliu.client.fields import StartFields
+    from yuliu.client.fields import ConfigFields, StartFields
     from yuliu.client.sounds import Event
     from yuliu.client.stream import ClientStream
     from yuliu.client.transport import Transport
@@ -138,9 +138,9 @@ class BlockingStream:
         """Speak what was pushed as it is."""
         self._loop.do(self.stream.flush())
 
-    def configure(self, *, chunking: object = None, speed: float | None = None, language: str | None = None) -> None:
+    def configure(self, **fields: Unpack[ConfigFields]) -> None:
         """Cut or speak otherwise from now on."""
-        self._loop.do(self.stream.configure(chunking=chunking, speed=speed, language=language))
+        self._loop.do(self.stream.configure(**fields))
 
     def end(self) -> None:
         """No more text will come."""

@@ -1,4 +1,4 @@
-"""The names that ``stream`` and ``speak`` of a client take, as a ``start`` has them."""
+"""The names that ``stream``, ``speak`` and ``configure`` of a client take, as the wire has them."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ class StartFields(TypedDict, total=False):
     """Fixes what a voice draws at random."""
     language: str | None
     """``zh`` or ``en`` reads all of the text as this language; else its script decides."""
+    volume_db: float
+    """Louder or softer, -60 to 20 dB; what is made louder goes through a limiter."""
+    pitch_semitones: float
+    """Higher or lower, -12 to 12."""
+    effects: Mapping[str, object] | None
+    """What else is done to the sound: ``level``, ``compress``, ``highpass``, ``denoise`` and ``limit``, each true or
+    false; ``compress`` may be an object."""
     lexicon: str | Sequence[str] | None
     """Lexicons of the server."""
     lexicon_entries: Sequence[Mapping[str, object]] | None
@@ -49,6 +56,23 @@ class StartFields(TypedDict, total=False):
     """Whether the ending is to tell what the time to the first sound went into."""
     resume_s: float
     """How long the stream waits after a drop, seconds."""
+
+
+class ConfigFields(TypedDict, total=False):
+    """What can be changed while a stream is open. What is left out stays as it is."""
+
+    chunking: str | Mapping[str, object] | None
+    """How text is cut."""
+    speed: float | None
+    """2 is twice as fast."""
+    language: str | None
+    """``zh`` or ``en`` reads what follows as this language; ``auto`` lets its script decide."""
+    volume_db: float | None
+    """Louder or softer, -60 to 20 dB."""
+    pitch_semitones: float | None
+    """Higher or lower, -12 to 12."""
+    effects: Mapping[str, object] | None
+    """What else is done to the sound; names that are left out stay as they are."""
 
 
 def wire_fields(given: StartFields) -> dict[str, object]:

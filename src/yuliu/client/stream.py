@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections import deque
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, Unpack
 
 from yuliu.client.errors import ConnectionLost, error_of
 from yuliu.client.outbox import Outbox
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from types import TracebackType
 
+    from yuliu.client.fields import ConfigFields
     from yuliu.client.sounds import Event
     from yuliu.types import Chunk, Ending
 
@@ -120,12 +121,9 @@ class ClientStream:
         """Speak what was pushed as it is, without waiting for what may follow. Raises as :meth:`push` does."""
         await self._say("flush")
 
-    async def configure(
-        self, *, chunking: object = None, speed: float | None = None, language: str | None = None
-    ) -> None:
+    async def configure(self, **fields: Unpack[ConfigFields]) -> None:
         """Cut or speak otherwise from now on. Raises as :meth:`push` does."""
-        wanted = {"chunking": chunking, "speed": speed, "language": language}
-        await self._say("config", **{name: value for name, value in wanted.items() if value is not None})
+        await self._say("config", **{name: value for name, value in fields.items() if value is not None})
 
     async def end(self) -> None:
         """No more text will come. Raises as :meth:`push` does."""

@@ -49,6 +49,7 @@ def _options(asked: SpeechRequest | Start, presets: Mapping[str, Preset], limits
         terms=Terms(weight=manner.weight),
         lead_in_ms=manner.lead_in_ms,
         lang=manner.language,
+        effects=manner.effects,
         limits=limits,
         lexicon=asked.lexicon,
         lexicon_entries=asked.lexicon_entries,

@@ -12,6 +12,7 @@ from yuliu.session.options import (
     Route,
     StreamLimits,
     StreamOptions,
+    check_effects,
     check_lang,
     options_of,
 )
@@ -30,6 +31,7 @@ __all__ = (
     "StreamOptions",
     "Surroundings",
     "Timeline",
+    "check_effects",
     "check_lang",
     "options_of",
     "report_of",

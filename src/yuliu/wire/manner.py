@@ -11,15 +11,19 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, cast, get_args
 
+from yuliu.audio.chain import NO_EFFECTS
 from yuliu.errors import InvalidRequest
 from yuliu.types import Lang
+from yuliu.wire.effects import EFFECT_FIELDS, effects_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from yuliu.audio.chain import Effects
+
 PRESET_FIELDS = ("class", "chunking", "max_lead_s")
 """Fields that replace those of the preset of the same name."""
-FIELDS = ("preset", *PRESET_FIELDS, "weight", "lead_in_ms", "seed", "language")
+FIELDS = ("preset", *PRESET_FIELDS, "weight", "lead_in_ms", "seed", "language", *EFFECT_FIELDS)
 CLASS_HEADER, WEIGHT_HEADER = "X-Yuliu-Class", "X-Yuliu-Weight"
 """Headers that say what ``class`` and ``weight`` say, for callers that cannot add fields; the fields win."""
 MIN_WEIGHT, MAX_WEIGHT = 0.1, 10.0
@@ -45,6 +49,8 @@ class Manner:
     """Fixes what an engine draws at random; from 0 to 2**32 - 1."""
     language: Lang | None = None
     """Reads all of the text as this language; None decides by script."""
+    effects: Effects = NO_EFFECTS
+    """What is done to the sound."""
 
 
 def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Manner:
@@ -64,6 +70,7 @@ def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Ma
         lead_in_ms=_number("lead_in_ms", fields.get("lead_in_ms"), 0, MAX_LEAD_IN_MS, default=0.0),
         seed=_seed(fields.get("seed")),
         language=None if (language := parse_language(fields)) == "auto" else language,
+        effects=effects_of(fields),
     )
 
 

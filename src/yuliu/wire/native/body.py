@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 TEXT, LINES = "text/plain", "application/x-ndjson"
 QUERY_FIELDS = tuple(name for name in START_FIELDS if name not in ("context", "lexicon_entries", "timings", "resume_s"))
-_NUMBERS = ("sample_rate", "channels", "kbps", "speed", "max_lead_s", "weight", "lead_in_ms", "seed")
+_NUMBERS = (
+    *("sample_rate", "channels", "kbps", "speed", "max_lead_s", "weight", "lead_in_ms", "seed"),
+    *("volume_db", "pitch_semitones"),
+)
 _CONTEXT = "body"
 _OF_BODY = ("start", "text", "flush", "config", "end")
 
@@ -25,7 +28,7 @@ ForText = Text | Flush | Config | End
 
 
 def start_of_query(query: Mapping[str, str]) -> dict[str, object]:
-    """The fields of a ``start`` that stand in a query.
+    """The fields of a ``start`` that stand in a query; ``effects`` there is a list of names, with commas.
 
     Raises:
         InvalidRequest: One is not known there, or should be a number.
@@ -35,6 +38,8 @@ def start_of_query(query: Mapping[str, str]) -> dict[str, object]:
         if name not in QUERY_FIELDS:
             raise InvalidRequest(f"the query may hold {', '.join(QUERY_FIELDS)}", param=name[:64])
         fields[name] = _number(name, value) if name in _NUMBERS else value
+    if "effects" in query:
+        fields["effects"] = dict.fromkeys(filter(None, query["effects"].split(",")), True)
     return fields
 
 

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from yuliu.types import Coverage, Span
 from yuliu.wire.manner import Manner
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from yuliu.text.lexicon import Entry
     from yuliu.types import Lang, Mark, Timing
 
@@ -115,6 +117,8 @@ class Config:
     """A plain value that is not checked yet; None leaves it as it is."""
     language: Lang | Literal["auto"] | None = None
     """Reads what follows as this language; ``auto`` decides by script, None leaves it as it is."""
+    effects: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of :class:`yuliu.audio.chain.Effects` that are to change, and their new values."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
+from yuliu.wire.effects import EFFECT_FIELDS, parse_effects
 from yuliu.wire.lexicons import parse_entries, parse_names
 from yuliu.wire.manner import FIELDS as MANNER_FIELDS
 from yuliu.wire.manner import parse_language, parse_manner
@@ -124,7 +125,8 @@ def _text(fields: Fields) -> Text:
 def _config(fields: Fields) -> Config:
     speed = fields.get("speed")
     wanted = None if speed is None else _number(fields, "speed", MIN_SPEED, MAX_SPEED, default=1.0)
-    return Config(_context(fields), wanted, fields.get("chunking"), parse_language(fields))
+    cut, language, effects = fields.get("chunking"), parse_language(fields), parse_effects(fields)
+    return Config(_context(fields), wanted, cut, language, effects)
 
 
 def _playback(fields: Fields) -> Playback:
@@ -190,7 +192,7 @@ _READERS: Mapping[str, tuple[tuple[str, ...], Callable[[Fields], ClientMessage]]
     "start": (START_FIELDS, _start),
     "text": (("context", "text"), _text),
     "flush": (("context",), lambda fields: Flush(_context(fields))),
-    "config": (("context", "speed", "chunking", "language"), _config),
+    "config": (("context", "speed", "chunking", "language", *EFFECT_FIELDS), _config),
     "playback": (("context", "position_ms"), _playback),
     "cancel": (("context", "position_ms"), _cancel),
     "end": (("context",), lambda fields: End(_context(fields))),

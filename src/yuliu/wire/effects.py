@@ -1,0 +1,97 @@
+"""What is to be done to the sound, as requests say it: ``volume_db``, ``pitch_semitones``, and the object ``effects``.
+
+The same fields stand in speech requests, in ``start`` and in ``config`` of the native stream.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from yuliu.audio.chain import MAX_VOLUME_DB, MIN_VOLUME_DB, Effects
+from yuliu.audio.compressor import Compression
+from yuliu.audio.stretch import MAX_SEMITONES
+from yuliu.errors import InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EFFECT_FIELDS = ("volume_db", "pitch_semitones", "effects")
+SWITCHES = ("level", "highpass", "denoise", "limit")
+"""Names in ``effects`` that are true or false."""
+EFFECT_NAMES = ("level", "compress", "highpass", "denoise", "limit")
+"""All names in ``effects``."""
+_COMPRESSION: Mapping[str, tuple[str, float, float, float]] = {
+    "threshold_db": ("threshold_db", 1.0, -60.0, 0.0),
+    "ratio": ("ratio", 1.0, 1.0, 20.0),
+    "attack_ms": ("attack_s", 0.001, 0.1, 2000.0),
+    "release_ms": ("release_s", 0.001, 0.1, 9000.0),
+    "makeup_db": ("makeup_db", 1.0, 0.0, 36.0),
+}
+"""Fields of ``compress``: the field of :class:`Compression`, its unit in that one's, and the range."""
+
+
+def parse_effects(fields: Mapping[str, object]) -> dict[str, Any]:
+    """What is said of the sound; what is left out or null is not in it.
+
+    Returns:
+        Values of fields of :class:`~yuliu.audio.chain.Effects`, by their names, each within its range.
+
+    Raises:
+        InvalidRequest: A value is wrong; ``param`` names it, as ``effects.level`` where it stands in ``effects``.
+    """
+    found: dict[str, Any] = {}
+    for name, low, high in (
+        ("volume_db", MIN_VOLUME_DB, MAX_VOLUME_DB),
+        ("pitch_semitones", -MAX_SEMITONES, MAX_SEMITONES),
+    ):
+        if (value := fields.get(name)) is not None:
+            found[name] = _number(name, value, low, high)
+    return found | _switched(fields.get("effects"))
+
+
+def effects_of(fields: Mapping[str, object]) -> Effects:
+    """All that is to be done to the sound. Raises as :func:`parse_effects` does."""
+    return Effects(**parse_effects(fields))
+
+
+def _switched(value: object) -> dict[str, Any]:
+    if value is None:
+        return {}
+    given = _object("effects", value, EFFECT_NAMES)
+    found: dict[str, Any] = {name: _flag(name, given[name]) for name in SWITCHES if given.get(name) is not None}
+    if given.get("compress") is not None:
+        found["compression"] = _compression(given["compress"])
+    return found
+
+
+def _compression(value: object) -> Compression | None:
+    if isinstance(value, bool):
+        return Compression() if value else None
+    given = _object("effects.compress", value, tuple(_COMPRESSION))
+    values: dict[str, float] = {}
+    for name, each in given.items():
+        if each is not None:
+            field, unit, low, high = _COMPRESSION[name]
+            values[field] = unit * _number(f"effects.compress.{name}", each, low, high)
+    return Compression(**values)
+
+
+def _object(param: str, value: object, known: tuple[str, ...]) -> Mapping[str, object]:
+    if not isinstance(value, dict):
+        kinds = "an object" if param == "effects" else "true, false or an object"
+        raise InvalidRequest(f"{param!r} must be {kinds}; it may hold {', '.join(known)}", param=param)
+    if not set(known) >= set(value):
+        raise InvalidRequest(f"{param!r} may hold {', '.join(known)}, and nothing else", param=param)
+    return value
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise InvalidRequest(f"'effects.{name}' must be true or false", param=f"effects.{name}")
+    return value
+
+
+def _number(param: str, value: object, low: float, high: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise InvalidRequest(f"{param!r} must be a number from {low:g} to {high:g}", param=param)
+    return float(value)
