@@ -1,4 +1,4 @@
-"""One reader for all JSON that the server takes: what two readers could read differently is refused, by each of them."""
+"""One reader for all JSON that the server takes: what two readers could read differently is refused by each."""
 
 from __future__ import annotations
 

@@ -6,13 +6,12 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
 from yuliu.errors import InvalidRequest, UnknownLexicon
-from yuliu.server.answers import header, json_answer, problem_answer, request_id
-from yuliu.server.speech import content_type, read_body
+from yuliu.server.answers import header, header_text, json_answer, problem_answer, request_id
+from yuliu.server.bodies import body_or_answer
 from yuliu.text.lexicon.check import first_unspeakable
 from yuliu.wire.lexicons import (
     MAX_BODY_BYTES,
@@ -65,8 +64,6 @@ def _by_method(**answers: Answer) -> Answer:
             return await answers[method](request)
         except UnknownLexicon as error:
             return problem_answer(request.scope, replace(problem_of(error), status=404))
-        except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
 
     return answer
 
@@ -90,8 +87,8 @@ class _Lexicons:
     async def put(self, request: Request) -> Response:
         """Write it anew."""
         entries = await _entries(request)
-        if isinstance(entries, Problem):
-            return problem_answer(request.scope, entries)
+        if isinstance(entries, Response):
+            return entries
         version = _if_match(request.scope)
         return _told(
             request.scope, await asyncio.to_thread(self._store.put, _name(request), entries, if_version=version)
@@ -106,8 +103,8 @@ class _Lexicons:
     async def add(self, request: Request) -> Response:
         """Add entries."""
         entries = await _entries(request)
-        if isinstance(entries, Problem):
-            return problem_answer(request.scope, entries)
+        if isinstance(entries, Response):
+            return entries
         version = _if_match(request.scope)
         return _told(
             request.scope, await asyncio.to_thread(self._store.add, _name(request), entries, if_version=version)
@@ -133,10 +130,10 @@ def _if_match(scope: Scope) -> int | None:
     return parse_if_match(None if value is None else value.decode("latin-1"))
 
 
-async def _entries(request: Request) -> tuple[Entry, ...] | Problem:
-    form = form_of_body(content_type(request.scope))
-    body = await read_body(request.scope, request.receive, MAX_BODY_BYTES)
-    return body if isinstance(body, Problem) else await asyncio.to_thread(_checked, body, form)
+async def _entries(request: Request) -> tuple[Entry, ...] | Response:
+    form = form_of_body(header_text(request.scope, b"content-type"))
+    body = await body_or_answer(request, MAX_BODY_BYTES)
+    return body if isinstance(body, Response) else await asyncio.to_thread(_checked, body, form)
 
 
 def _checked(body: bytes, form: Form) -> tuple[Entry, ...]:

@@ -6,15 +6,13 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
 from yuliu.metrics.report import Levels
-from yuliu.server.answers import header, json_answer, problem_answer, request_id
-from yuliu.server.speech import content_type, read_body
+from yuliu.server.answers import header, header_text, json_answer, request_id
+from yuliu.server.bodies import body_or_answer
 from yuliu.wire.feedback import MAX_BODY_BYTES, feedback_body, parse_feedback
-from yuliu.wire.problems import Problem
 from yuliu.wire.stats import stats_body
 
 if TYPE_CHECKING:
@@ -61,13 +59,10 @@ class _Metering:
 
     async def feedback(self, request: Request) -> Response:
         """Count a complaint, and log which stream it is about."""
-        try:
-            body = await read_body(request.scope, request.receive, MAX_BODY_BYTES)
-        except ClientDisconnect:
-            return Response(status_code=400)  # nobody reads it
-        if isinstance(body, Problem):
-            return problem_answer(request.scope, body)
-        feedback = parse_feedback(body, content_type(request.scope))
+        body = await body_or_answer(request, MAX_BODY_BYTES)
+        if isinstance(body, Response):
+            return body
+        feedback = parse_feedback(body, header_text(request.scope, b"content-type"))
         self._metrics.feedback(feedback.kind)
         _log.info("feedback id=%s kind=%s", feedback.stream, feedback.kind)
         return json_answer(request.scope, feedback_body())

@@ -6,15 +6,14 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.routing import Route
 
 from yuliu.errors import InvalidRequest, Overloaded
-from yuliu.server.answers import json_answer, problem_answer, request_id
+from yuliu.server.answers import header_text, json_answer, problem_answer, request_id
+from yuliu.server.bodies import body_or_answer
 from yuliu.server.guests import guest_of
 from yuliu.server.options import stream_options
-from yuliu.server.speech import content_type, read_body
 from yuliu.types import StreamClass
 from yuliu.wire.openai import SpeechRequest
 from yuliu.wire.phrases import MAX_BODY_BYTES, PhrasesRequest, check_total, parse_phrases, phrases_body
@@ -75,16 +74,13 @@ class _Phrases:
         if request.method == "POST":
             if self._turn.locked():
                 raise Overloaded("other phrases are being spoken; try again when they are done", retry_after_s=1.0)
-            try:
-                body = await read_body(request.scope, request.receive, MAX_BODY_BYTES)
-            except ClientDisconnect:
-                return Response(status_code=400)  # nobody reads it
-            if isinstance(body, Problem):
-                return problem_answer(request.scope, body)
-            asked = parse_phrases(body, content_type(request.scope))
-            guest_of(request.scope).characters(sum(map(len, asked.phrases)))
+            body = await body_or_answer(request, MAX_BODY_BYTES)
+            if isinstance(body, Response):
+                return body
+            asked = parse_phrases(body, header_text(request.scope, b"content-type"))
             async with self._turn:
-                await asyncio.to_thread(pin_phrases, speaker, asked, self._presets, self._limits)
+                with guest_of(request.scope).text(sum(map(len, asked.phrases))):
+                    await asyncio.to_thread(pin_phrases, speaker, asked, self._presets, self._limits)
         elif request.method == "DELETE":
             speaker.unpin()
         return json_answer(request.scope, phrases_body(speaker.pinned))

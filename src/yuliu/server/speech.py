@@ -16,7 +16,8 @@ from starlette.requests import ClientDisconnect
 
 from yuliu.errors import Closed, NothingToSpeak, YuliuError
 from yuliu.server.account import Account
-from yuliu.server.answers import header, header_text, headers_of, problem_answer, request_id
+from yuliu.server.answers import header_text, headers_of, problem_answer, request_id
+from yuliu.server.bodies import read_body
 from yuliu.server.connection import cut_off
 from yuliu.server.guests import guest_of
 from yuliu.server.options import stream_options
@@ -25,10 +26,10 @@ from yuliu.server.speech_body import SpeechBody
 from yuliu.session import Caller
 from yuliu.types import Finished
 from yuliu.wire.openai import choose_voice, parse_speech, speech_encoding
-from yuliu.wire.problems import Problem, body_too_large, problem_of
+from yuliu.wire.problems import Problem, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Mapping
 
     from starlette.types import Receive, Scope, Send
 
@@ -202,40 +203,3 @@ async def _write_all(stream: Stream, body: SpeechBody) -> YuliuError | None:
     except YuliuError as failure:
         return failure
     return None
-
-
-async def read_body(
-    scope: Scope, receive: Receive, max_bytes: int, *, take: Callable[[int], None] = lambda _: None
-) -> bytes | Problem:
-    """The whole body; a problem if it is too large, before more of it than allowed is held.
-
-    Args:
-        scope: The request's.
-        receive: Gives its pieces.
-        max_bytes: What is read at most.
-        take: Told of the bytes of each piece; may raise.
-
-    Raises:
-        ClientDisconnect: The client is gone.
-    """
-    declared = header(scope, b"content-length")
-    if declared is not None and declared.isdigit() and int(declared) > max_bytes:
-        return body_too_large(max_bytes)
-    body = bytearray()
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        piece = message.get("body", b"")
-        take(len(piece))
-        body += piece
-        if len(body) > max_bytes:
-            return body_too_large(max_bytes)
-        if not message.get("more_body", False):
-            return bytes(body)
-
-
-def content_type(scope: Scope) -> str | None:
-    """The header of that name."""
-    value = header(scope, b"content-type")
-    return None if value is None else value.decode("latin-1")
