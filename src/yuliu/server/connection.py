@@ -13,6 +13,7 @@ import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from yuliu.server.stalling import StallTimer
 from yuliu.wire.problems import (
     NOT_HTTP,
     body_too_large,
@@ -68,7 +69,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         self._limits = limits
         self._request_timer: asyncio.TimerHandle | None = None
-        self._stall_timer: asyncio.TimerHandle | None = None
+        self._stalling = StallTimer(limits.stall_s)
         self._in_head = True
         self._upgraded = False
         self._num_bytes = 0
@@ -91,7 +92,7 @@ class BoundedConnection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all timers. uvicorn wakes who waits for the client to leave before who waits to write: keep it so."""
         self._request_arrived()
-        self._reader_goes_on()
+        self._stalling.stop()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -172,11 +173,11 @@ class BoundedConnection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The client does not read: it gets ``stall_s`` to go on."""
         super().pause_writing()
-        self._stall_timer = self.loop.call_later(self._limits.stall_s, self.transport.abort)
+        self._stalling.start(self.loop, self.transport)
 
     def resume_writing(self) -> None:
         """The client reads again."""
-        self._reader_goes_on()
+        self._stalling.stop()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
@@ -223,11 +224,6 @@ class BoundedConnection(HttpToolsProtocol):
         if self._request_timer is not None:
             self._request_timer.cancel()
             self._request_timer = None
-
-    def _reader_goes_on(self) -> None:
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
 
     def _request_missed(self) -> None:
         if self.pipeline or (self._in_head and self._answering):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from yuliu.server.connection import UNSENT_BYTES
+from yuliu.server.stalling import StallTimer
 
 if TYPE_CHECKING:
     import uvicorn
@@ -47,8 +48,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.logger = self.conn.logger = _log
-        self._stall_s = limits.stall_s
-        self._stall_timer: asyncio.TimerHandle | None = None
+        self._stalling = StallTimer(limits.stall_s)
         self._draining = asyncio.Event()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -58,17 +58,17 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop the timer."""
-        self._reader_goes_on()
+        self._stalling.stop()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
         """The client does not read: it gets so long to go on."""
         super().pause_writing()
-        self._stall_timer = self.loop.call_later(self._stall_s, self.transport.abort)
+        self._stalling.start(self.loop, self.transport)
 
     def resume_writing(self) -> None:
         """The client reads again."""
-        self._reader_goes_on()
+        self._stalling.stop()
         super().resume_writing()
 
     def shutdown(self) -> None:
@@ -88,8 +88,3 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         await super().send(message)
         if self.initial_response is not None and self.close_sent:
             self.handshake_complete = True
-
-    def _reader_goes_on(self) -> None:
-        if self._stall_timer is not None:
-            self._stall_timer.cancel()
-            self._stall_timer = None
