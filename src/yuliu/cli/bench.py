@@ -1,4 +1,4 @@
-"""``yuliu bench``: speech by default, ``yuliu bench text``, and ``yuliu bench load``."""
+"""``yuliu bench``: speech by default, ``yuliu bench text``, ``yuliu bench doors`` and ``yuliu bench load``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from yuliu.cli.bench_doors import doors
 from yuliu.cli.bench_load import load
 from yuliu.cli.bench_output import deliver, out_option, progress_to, quiet_option, table_option, typed
 
@@ -24,6 +25,7 @@ Examples:
   yuliu bench --reps 3            a quick look
   yuliu bench --out report.json --table report.md
   yuliu bench text                how text is read, and what it costs
+  yuliu bench doors               every way in, every format
   yuliu bench load --streams 20   many listeners at once
 """,
 )
@@ -76,4 +78,5 @@ def text(fuzz: int, out: Path | None, table: Path | None, harness: Path | None, 
     deliver(report | {"command": typed()}, page(report), out, table)
 
 
+command.add_command(doors)
 command.add_command(load)
