@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from party import needs, python_beside
-from serving import running_server
 
 from yuliu.audio.pcm import to_s16le
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from party import Beside
     from serving import Running
 
+    from yuliu.speaker import Speaker
+
 pytestmark = needs("livekit")
 TEXT = "one two three four five six seven eight nine ten. " * 4
 LONG = TEXT * 10
@@ -28,13 +29,6 @@ LOST_S = 0.03
 MAX_FILL_BYTES = 48 * 20
 PADDING_S = {"mp3": 0.1, "aac": 0.1}
 """Silence that these have before and after the sound, both together, at most."""
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
-    with running_server() as server:
-        yield server
 
 
 @pytest.fixture(scope="module")
@@ -109,14 +103,20 @@ def test_it_is_told_what_is_wrong(agent: Beside, fields: dict[str, Any]) -> None
 
 
 @pytest.mark.parametrize("model", ["tts-1", "gpt-4o-mini-tts"])
-def test_it_notices_that_a_part_is_not_the_whole(running: Running, model: str) -> None:
+def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running, model: str) -> None:
     """A failure amid the sound is an error there too, bare or as events; what came before was heard."""
-    with (
-        running_server(fail_steps=frozenset({3, 4})) as failing,
-        python_beside("livekit_agent.py", f"{failing.url}/v1") as agent,
-    ):
+    with python_beside("livekit_agent.py", f"{cut.url}/v1") as agent:
         answer = agent.ask(**asked(TEXT, model=model))
     assert answer["error"] == ["APIConnectionError", None]
     sound, made = base64.b64decode(answer["sound"]), to_s16le(running.speaker.speak(TEXT).samples)
     assert len(sound) < len(made)
     assert made.startswith(sound)
+
+
+@pytest.mark.voices
+def test_real_voices(voices: tuple[str, Speaker]) -> None:
+    """To the sample."""
+    url, speaker = voices
+    text = "三点半见。See you there."
+    with python_beside("livekit_agent.py", f"{url}/v1") as agent:
+        assert unpadded(heard(agent.ask(**asked(text))), to_s16le(speaker.speak(text).samples))

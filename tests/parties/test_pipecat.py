@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 from party import needs, python_beside
-from serving import running_server
 
 from yuliu.audio.pcm import to_s16le
 
@@ -19,6 +18,8 @@ if TYPE_CHECKING:
     from party import Beside
     from serving import Running
 
+    from yuliu.speaker import Speaker
+
 pytestmark = needs("pipecat")
 TEXT = "one two three four five six seven eight nine ten. " * 4
 LONG = TEXT * 10
@@ -26,22 +27,15 @@ LONG = TEXT * 10
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
-    with running_server() as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
 def agent(running: Running) -> Iterator[Beside]:
     """A pipeline with the service, beside us."""
-    with pipeline(running) as agent:
+    with pipeline(f"{running.url}/v1") as agent:
         yield agent
 
 
-def pipeline(running: Running, voice: str = "alloy") -> AbstractContextManager[Beside]:
+def pipeline(url: str, voice: str = "alloy") -> AbstractContextManager[Beside]:
     """It takes OpenAI's voices only."""
-    return python_beside("pipecat_agent.py", f"{running.url}/v1", voice)
+    return python_beside("pipecat_agent.py", url, voice)
 
 
 def heard(answer: dict[str, Any]) -> bytes:
@@ -63,7 +57,7 @@ def test_it_hears_all_of_it(running: Running, agent: Beside) -> None:
 @pytest.mark.parametrize("voice", ["verse", "marin"])
 def test_it_has_openais_voices(running: Running, voice: str) -> None:
     """Those are all that it takes, so each of their names has to mean something."""
-    with pipeline(running, voice) as agent:
+    with pipeline(f"{running.url}/v1", voice) as agent:
         assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
 
 
@@ -87,11 +81,20 @@ def test_it_is_told_what_is_wrong(running: Running, agent: Beside) -> None:
     assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
 
 
-def test_it_notices_that_a_part_is_not_the_whole(running: Running) -> None:
+def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running) -> None:
     """A failure amid the sound is an error of the pipeline's; what came before was heard."""
-    with running_server(fail_steps=frozenset({3, 4})) as failing, pipeline(failing) as agent:
+    with pipeline(f"{cut.url}/v1") as agent:
         answer = agent.ask(text=TEXT)
     assert answer["error"]
     sound = base64.b64decode(answer["sound"])
     assert 0 < len(sound) < len(made(running, TEXT))
     assert made(running, TEXT).startswith(sound)
+
+
+@pytest.mark.voices
+def test_real_voices(voices: tuple[str, Speaker]) -> None:
+    """To the sample."""
+    url, speaker = voices
+    text = "三点半见。See you there."
+    with pipeline(f"{url}/v1") as agent:
+        assert heard(agent.ask(text=text)) == to_s16le(speaker.speak(text).samples)

@@ -1,0 +1,67 @@
+"""Servers that the parties are tried with."""
+
+from __future__ import annotations
+
+import time
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import httpx
+import pytest
+from serving import PATIENCE_S, running_server, serving
+
+import yuliu
+from yuliu.keys import KeyStore
+from yuliu.server.gate import Keys
+from yuliu.wire.keys import Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from serving import Running
+
+    from yuliu.speaker import Speaker
+
+Address = tuple[str, str]
+"""What a client of OpenAI's is told: where, and a key."""
+KEYS: list[tuple[str, dict[str, Any]]] = [("scope", {"scopes": ("metrics",)}), ("busy", {"per_minute": 1})]
+"""One that is not for speaking, and one for a single request a minute."""
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Running]:
+    """A server with nothing out of the ordinary, which the tests of a file share."""
+    with running_server() as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def voices() -> Iterator[tuple[str, Speaker]]:
+    """A server with the real voices, which all tests share: where it is, and the speaker that it speaks with."""
+    speaker = yuliu.open()
+    with serving(lambda: speaker) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+        deadline_s = time.monotonic() + PATIENCE_S
+        while client.get("/ready").status_code != 200:
+            assert time.monotonic() < deadline_s
+        yield str(client.base_url).rstrip("/"), speaker
+
+
+@pytest.fixture(scope="module")
+def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Address]]:
+    """Servers that refuse or fail, and with what key to see it: ``key``, ``scope``, ``busy``, ``failing``."""
+    store = KeyStore(tmp_path_factory.mktemp("keys"))
+    shown = {name: store.add(partial(Key, name, **terms)) for name, terms in KEYS}
+    with (
+        running_server(app={"keys": Keys(store)}) as locked,
+        running_server(fail_steps=frozenset(range(1_000))) as failing,
+    ):
+        locked.client.get("/v1/models", headers={"Authorization": f"Bearer {shown['busy']}"})
+        servers = {"key": locked, "scope": locked, "busy": locked, "failing": failing}
+        yield {name: (f"{server.url}/v1", shown.get(name, "wrong")) for name, server in servers.items()}
+
+
+@pytest.fixture
+def cut() -> Iterator[Running]:
+    """A server that fails amid the first sound, after 1 s of it or more."""
+    with running_server(fail_steps=frozenset({3, 4})) as server:
+        yield server
