@@ -12,20 +12,23 @@ import wave
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import numpy as np
 import pytest
 from decoded import decoded
 from native import TEXT, SoundFrame, Talk, pcm_of, talking
-from serving import PATIENCE_S, read_answer, receive_all, running_server, speech_bytes, unchunked
+from serving import PATIENCE_S, read_answer, receive_all, running_server, serving, speech_bytes, unchunked
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from yuliu.audio.formats import FORMATS, SOUND_FORMATS, FormatName, choose_encoding
 from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.speaker import Speaker
 
 if TYPE_CHECKING:
     import socket
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from serving import Running
 
@@ -79,13 +82,16 @@ def test_a_second_request_does_not_wait_for_the_first_to_end(gated: Running) -> 
     pocket-tts#4, VibeVoice#182, XTTS#23: one request at a time.
     """
     gated.gate.close()
-    first = asked_for(gated, LONG)
+    first = asked_for(gated, SENTENCE * 20)
     for _ in range(6):
         gated.gate.pass_one()
     first_sound(first)
     gated.wait_until(lambda: gated.engine.num_steps == 7)
+    for _ in range(100):  # turns of the loop in which all of the first one is read
+        gated.client.get("/health")
+    num_jobs = gated.speaker._scheduler.num_jobs
     second = asked_for(gated, SENTENCE)
-    gated.wait_until(lambda: gated.speaker.num_streams == 2)
+    gated.wait_until(lambda: gated.speaker._scheduler.num_jobs > num_jobs)
     for _ in range(3):
         gated.gate.pass_one()
     assert first_sound(second)
@@ -278,6 +284,39 @@ def tiles(spans: list[list[int]], length: int) -> bool:
     """Whether spans cover a text, each character once."""
     places = [place for start, end in sorted(spans) for place in range(start, end)]
     return places == list(range(length))
+
+
+def test_a_language_that_the_voice_lacks_is_told() -> None:
+    """Wherever an answer has a place for it: how many characters were left out, and by which rule.
+
+    Kokoro-FastAPI#236, #237, #327, #205: a sentence in the other language is missing, and nobody is told.
+    sherpa-onnx#2248: it is read as "Chinese letter, Chinese letter".
+    """
+    text, missing = "Hello. 你好，世界。 Bye.", {"language_not_spoken": len("你好，世界。")}
+    with english_only() as port, httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client:
+
+        def speech(**fields: Any) -> httpx.Response:
+            return client.post("/v1/audio/speech", json={"response_format": "pcm", **fields})
+
+        while client.get("/ready").status_code != 200:
+            pass
+        events = speech(input=text, stream_format="sse").text.split("\n\n")
+        last = json.loads(events[-2].removeprefix("data: "))
+        assert (last["type"], last["skipped"]) == ("speech.audio.done", missing)
+        assert speech(input=text, stream=False).headers["x-yuliu-skipped"] == "language_not_spoken=6"
+        assert speech(input="Hello.", stream=False).headers["x-yuliu-skipped"] == ""
+        assert speech(input="你好。").json()["error"]["code"] == "nothing_to_speak"
+        with talking(port) as talk:
+            talk.speak(text)
+            ((start, end, rule),) = talk.until("done")["skipped"]
+        assert (text[start:end].strip(), rule) == ("你好，世界。", "language_not_spoken")
+
+
+def english_only() -> AbstractContextManager[int]:
+    """A server whose voice speaks no Mandarin; gives the port."""
+    return serving(
+        lambda: Speaker({"tone": lambda: ToneEngine(languages=("en",))}, {"en": {"en": "tone"}}, default="en")
+    )
 
 
 @pytest.mark.parametrize("number", range(1, 5))

@@ -10,8 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from yuliu.types import Coverage, Skipped, Span
 from yuliu.wire.problems import Problem
-from yuliu.wire.speech_events import MAX_SOUND_BYTES, Usage, done_event, error_event, sound_events, usage_of
+from yuliu.wire.speech_events import (
+    MAX_SOUND_BYTES,
+    Usage,
+    done_event,
+    error_event,
+    skipped_characters,
+    sound_events,
+    usage_of,
+)
 
 
 def read(body: bytes) -> list[dict[str, Any]]:
@@ -37,10 +46,19 @@ def test_no_sound_is_no_event() -> None:
 
 
 def test_the_end_tells_the_usage() -> None:
-    """The last event has OpenAI's three counts."""
-    assert read(done_event(Usage(12, 30))) == [
-        {"type": "speech.audio.done", "usage": {"input_tokens": 12, "output_tokens": 30, "total_tokens": 42}}
-    ]
+    """The last event has OpenAI's three counts, and what was left out of the text."""
+    usage = {"input_tokens": 12, "output_tokens": 30, "total_tokens": 42}
+    for skipped in ({}, {"markdown": 4}):
+        assert read(done_event(Usage(12, 30), skipped)) == [
+            {"type": "speech.audio.done", "usage": usage, "skipped": skipped}
+        ]
+
+
+def test_what_was_left_out_is_counted_by_rule() -> None:
+    """However many places there are, one count for each rule."""
+    skipped = [Skipped(Span(at, at + 2), "symbol" if at % 3 else "markdown") for at in range(0, 18, 2)]
+    assert skipped_characters(Coverage(skipped=tuple(skipped))) == {"markdown": 6, "symbol": 12}
+    assert skipped_characters(Coverage(spoken=(Span(0, 5),))) == {}
 
 
 @pytest.mark.parametrize(

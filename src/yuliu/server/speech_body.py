@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from yuliu.server.sound import WholeSound
-from yuliu.types import Cancelled
+from yuliu.types import Cancelled, Coverage
 from yuliu.wire.openai import CODECS
-from yuliu.wire.speech_events import MEDIA_TYPE, done_event, error_event, sound_events, usage_of
+from yuliu.wire.speech_events import MEDIA_TYPE, done_event, error_event, skipped_characters, sound_events, usage_of
 
 if TYPE_CHECKING:
     from starlette.types import Send
@@ -76,7 +76,8 @@ class SpeechBody:
     async def end(self, stream: Stream) -> None:
         """Say that the sound is whole: the last event, and the last, empty chunk."""
         audio_s = stream.ending.audio_s if stream.ending is not None else 0.0
-        last = done_event(usage_of(self._num_characters, audio_s)) if self._events else b""
+        usage = usage_of(self._num_characters, audio_s)
+        last = done_event(usage, _skipped(stream)) if self._events else b""
         self.ended = True
         await self._send({"type": "http.response.body", "body": last, "more_body": False})
 
@@ -99,11 +100,13 @@ class SpeechBody:
         self._unsent_s = 0.0
         if not self.started:
             self.started = True
-            await self._send({"type": "http.response.start", "status": 200, "headers": self._headers(len(data))})
+            await self._send(
+                {"type": "http.response.start", "status": 200, "headers": self._headers(len(data), stream)}
+            )
         body = sound_events(data) if self._events else data
         await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
-    def _headers(self, num_bytes: int) -> list[tuple[bytes, bytes]]:
+    def _headers(self, num_bytes: int, stream: Stream) -> list[tuple[bytes, bytes]]:
         encoding = self._open_sound.encoding
         told = {
             "content-type": MEDIA_TYPE if self._events else encoding.media_type,
@@ -119,4 +122,10 @@ class SpeechBody:
         }
         if isinstance(self._sound, WholeSound):
             told["content-length"] = str(num_bytes)
+            told["x-yuliu-skipped"] = ", ".join(f"{rule}={count}" for rule, count in _skipped(stream).items())
         return [(name.encode("ascii"), value.encode("ascii")) for name, value in told.items()]
+
+
+def _skipped(stream: Stream) -> dict[str, int]:
+    """Characters that a stream which is over did not speak, by rule."""
+    return skipped_characters(stream.ending.coverage if stream.ending is not None else Coverage())

@@ -5,6 +5,8 @@ sound looks like nor how long an event may be; here
 
 - ``{"type": "error", "error": {...}}`` is the last event of a sound that is not whole, in the envelope of all other
   errors (OpenAI's clients raise on the key ``error``); the body then has no proper end, for those who pass over it;
+- ``speech.audio.done`` tells in ``skipped`` how many characters were left out, by the rules that say so: a listener
+  cannot know of a sentence in a language that the voice does not speak. Counts, since places have no bound;
 - an event is shorter than the 64 KiB that some readers of lines take.
 """
 
@@ -13,10 +15,14 @@ from __future__ import annotations
 import json
 import math
 from base64 import b64encode
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from yuliu.types import Coverage
     from yuliu.wire.problems import Problem
 
 MEDIA_TYPE = "text/event-stream"
@@ -42,17 +48,30 @@ def usage_of(num_characters: int, audio_s: float) -> Usage:
     return Usage(num_characters, math.ceil(round(audio_s * TOKENS_PER_S, 6)))
 
 
+def skipped_characters(coverage: Coverage) -> dict[str, int]:
+    """How many characters of a text were not spoken, by the name of the rule; nothing if all were."""
+    counts: Counter[str] = Counter()
+    for skipped in coverage.skipped:
+        counts[skipped.rule] += skipped.source.end - skipped.source.start
+    return dict(sorted(counts.items()))
+
+
 def sound_events(sound: bytes) -> bytes:
     """Events that carry encoded sound, in order; none if there is none."""
     starts = range(0, len(sound), MAX_SOUND_BYTES)
     return b"".join(_delta(sound[start : start + MAX_SOUND_BYTES]) for start in starts)
 
 
-def done_event(usage: Usage) -> bytes:
-    """The last event of a sound that is whole."""
+def done_event(usage: Usage, skipped: Mapping[str, int]) -> bytes:
+    """The last event of a sound that is whole.
+
+    Args:
+        usage: What it took.
+        skipped: What of the text is not in it: characters by rule.
+    """
     total = usage.input_tokens + usage.output_tokens
     counts = {"input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens, "total_tokens": total}
-    return _event({"type": "speech.audio.done", "usage": counts})
+    return _event({"type": "speech.audio.done", "usage": counts, "skipped": dict(skipped)})
 
 
 def error_event(problem: Problem) -> bytes:
