@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import openai
 import pytest
+from locked import Locked, code_of, locked_server
 from native import LONG, talking
-from serving import Running, running_server
+from starlette.routing import Route, WebSocketRoute
 from websockets.exceptions import InvalidStatus
 
 from yuliu.keys import KeyStore
 from yuliu.server.app import create_app
-from yuliu.server.gate import Keys
 from yuliu.server.guests import Guest
 from yuliu.server.limits import Limits
 from yuliu.session import StreamOptions
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    import httpx
 
 ROUTES = [route.path for route in create_app(lambda: pytest.fail("not run")).routes]  # type: ignore[attr-defined]
 METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS")
@@ -40,33 +39,10 @@ BAD: list[dict[str, str]] = [
     {"X-API-Key": "x" * 5000},
     {"Sec-WebSocket-Protocol": "yuliu, yuliu.key.yuliu_wrong"},
 ]
-
-
-class Locked:
-    """A server that wants keys."""
-
-    def __init__(self, running: Running, store: KeyStore) -> None:
-        self.running = running
-        self.store = store
-
-    def key(self, name: str = "one", **terms: Any) -> dict[str, str]:
-        """Make a key; the header that shows it."""
-        shown = self.store.add(lambda digest: Key(name, digest, **terms))
-        return {"Authorization": f"Bearer {shown}"}
-
-    def ask(self, method: str, path: str, headers: dict[str, str], **request: Any) -> httpx.Response:
-        return self.running.client.request(method, path, headers=headers, **request)
-
-    def speak(self, text: str, headers: dict[str, str], **fields: Any) -> httpx.Response:
-        body = {"input": text, "response_format": "pcm", **fields}
-        return self.ask("POST", "/v1/audio/speech", headers, json=body)
-
-
-@contextmanager
-def locked_server(folder: Path, **server: Any) -> Iterator[Locked]:
-    store = KeyStore(folder)
-    with running_server(app={"keys": Keys(store, reread_s=0.01)}, **server) as running:
-        yield Locked(running, store)
+HANDSHAKE = (
+    "GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{}\r\n"
+)
 
 
 @pytest.fixture
@@ -75,18 +51,14 @@ def locked(tmp_path: Path) -> Iterator[Locked]:
         yield locked
 
 
-def code_of(answer: httpx.Response) -> tuple[int, str]:
-    return answer.status_code, answer.json()["error"]["code"]
-
-
 def test_no_path_lets_a_bad_key_in(locked: Locked) -> None:
     """Every route, every method, and what is not served: 401 in the envelope. Probes alone need no key."""
     locked.key()
     assert {"/v1/audio/speech", "/v1/stream", "/metrics", "/v1/lexicons/{name}"} <= set(ROUTES)
     paths = [path.replace("{name}", "tone").replace("{text:path}", "a/b") for path in ROUTES]
     for path in [*paths, "/", "/nothing", "/v1/stream/", "//v1/models", "/health/", "/healthy", "/%68ealth/x"]:
-        for number, method in enumerate(METHODS):
-            answer = locked.ask(method, path, BAD[(number + len(path)) % len(BAD)])
+        for method, headers in itertools.product(METHODS, BAD):
+            answer = locked.ask(method, path, headers)
             if path in OPEN_PATHS:
                 assert answer.status_code in (200, 405), path
                 continue
@@ -278,6 +250,21 @@ def test_websockets_need_keys_too(locked: Locked) -> None:
     with pytest.raises(InvalidStatus) as refused, talking(locked.running.port, subprotocols=["yuliu", "yuliu.key.x"]):
         pass
     assert refused.value.response.status_code == 401
+
+
+def test_no_path_opens_a_websocket_for_a_bad_key(locked: Locked) -> None:
+    """Every route, also those that are for HTTP, and what is not served: the handshake is answered 401."""
+    locked.key()
+    routes = create_app(lambda: pytest.fail("not run")).routes
+    assert {type(route) for route in routes} == {Route, WebSocketRoute}  # else there are paths below that are not here
+    for path in [*ROUTES, "/", "/nothing", "/v1/stream/", "/v1/stream%0A"]:
+        if path in OPEN_PATHS:
+            continue
+        for headers in BAD:
+            shown = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+            with locked.running.connect() as raw:
+                raw.sendall(HANDSHAKE.format(path.replace("{", "").replace("}", ""), shown).encode())
+                assert raw.recv(65_536).startswith(b"HTTP/1.1 401 "), (path, headers)
 
 
 def test_a_revoked_key_opens_no_further_context(locked: Locked) -> None:

@@ -145,10 +145,10 @@ def unchunked(response: bytes) -> bytes:
         rest = rest[int(size, 16) + 2 :]
 
 
-def tone_speaker(engine: ToneEngine, metrics: Metrics | None = None) -> Speaker:
+def tone_speaker(engine: ToneEngine, metrics: Metrics | None = None, *, num_lanes: int = 1) -> Speaker:
     """A speaker of one voice, ``tone``."""
     tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
-    return Speaker({"tone": lambda: engine}, {"tone": tone}, default="tone", num_lanes=1, metrics=metrics)
+    return Speaker({"tone": lambda: engine}, {"tone": tone}, default="tone", num_lanes=num_lanes, metrics=metrics)
 
 
 @contextlib.contextmanager
@@ -158,13 +158,14 @@ def running_server(
     engine: ToneEngine | None = None,
     socket_stall_s: float = 60.0,
     app: dict[str, Any] | None = None,
+    num_lanes: int = 1,
     **script: Any,
 ) -> Iterator[Running]:
     """A server with a scripted engine, or one of the test's own."""
     gate = Gate()
     engine = engine or ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
     metrics = Metrics()
-    speaker = tone_speaker(engine, metrics)
+    speaker = tone_speaker(engine, metrics, num_lanes=num_lanes)
     with (
         started(lambda: speaker, limits, socket_stall_s=socket_stall_s, metrics=metrics, **app or {}) as server,
         httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_S) as client,

@@ -1,0 +1,49 @@
+"""A server that wants keys."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from serving import Running, running_server
+
+from yuliu.keys import KeyStore
+from yuliu.server.gate import Keys
+from yuliu.wire.keys import Key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    import httpx
+
+
+class Locked:
+    """A server that wants keys."""
+
+    def __init__(self, running: Running, store: KeyStore) -> None:
+        self.running = running
+        self.store = store
+
+    def key(self, name: str = "one", **terms: Any) -> dict[str, str]:
+        """Make a key; the header that shows it."""
+        shown = self.store.add(lambda digest: Key(name, digest, **terms))
+        return {"Authorization": f"Bearer {shown}"}
+
+    def ask(self, method: str, path: str, headers: dict[str, str], **request: Any) -> httpx.Response:
+        return self.running.client.request(method, path, headers=headers, **request)
+
+    def speak(self, text: str, headers: dict[str, str], **fields: Any) -> httpx.Response:
+        body = {"input": text, "response_format": "pcm", **fields}
+        return self.ask("POST", "/v1/audio/speech", headers, json=body)
+
+
+@contextmanager
+def locked_server(folder: Path, **server: Any) -> Iterator[Locked]:
+    store = KeyStore(folder)
+    with running_server(app={"keys": Keys(store, reread_s=0.01)}, **server) as running:
+        yield Locked(running, store)
+
+
+def code_of(answer: httpx.Response) -> tuple[int, str]:
+    return answer.status_code, answer.json()["error"]["code"]
