@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.types import Span
-from yuliu.wire.native.messages import SegmentBegun
-from yuliu.wire.native.window import NotKept, Piece, Window
+from yuliu.types import Span, Timing
+from yuliu.wire.native.messages import SegmentBegun, Timings
+from yuliu.wire.native.window import MESSAGE_NUM_BYTES, NotKept, Piece, Tally, Window, _size, forget_oldest
 from yuliu.wire.native.writing import MAX_SOUND_BYTES
+
+if TYPE_CHECKING:
+    from yuliu.wire.native.messages import Told
 
 Made = list[bytes | None]
 """Sound, or a message."""
@@ -37,13 +43,16 @@ class Client:
         """Receive so many records; of the last one only so many bytes."""
         while most and (record := window.next(0.0)) is not None:
             most -= 1
-            if isinstance(record, Piece):
-                data = record.data if cut_at is None or most else record.data[:cut_at]
-                assert record.offset == len(self.sound)
-                self.sound += data
-            else:
-                assert record.seq is not None
-                self.seqs.append(record.seq)
+            self.add(record, None if most else cut_at)
+
+    def add(self, record: Piece | Told, cut_at: int | None = None) -> None:
+        """Receive a record, or so many bytes of it."""
+        if isinstance(record, Piece):
+            assert record.offset == len(self.sound)
+            self.sound += record.data[:cut_at]
+        else:
+            assert record.seq is not None
+            self.seqs.append(record.seq)
 
 
 @given(MADE, st.lists(st.tuples(st.integers(0, 12), st.integers(0, 40)), max_size=4))
@@ -57,6 +66,50 @@ def test_any_drops_lose_and_repeat_nothing(made: Made, drops: list[tuple[int, in
     assert client.sound == b"".join(each for each in made if each)
     assert client.seqs == list(range(made.count(None)))
     assert window.num_unsent_bytes == 0
+
+
+@given(MADE, st.lists(st.tuples(st.integers(0, 30), st.integers(0, 60), st.integers(0, 8)), max_size=6))
+def test_any_beginning_can_be_gone_on_from(made: Made, turns: list[tuple[int, int, int]]) -> None:
+    """However often, forwards and backwards, before all of the last time was sent again; nothing crumbles."""
+    window, whole = filled(made), Client()
+    tally = window._tally
+    for most, index, cut_at in turns:
+        whole.take(window, most=most)
+        place = Client()
+        records = [*(kept.record for kept in window._sent)]
+        for each in records[:index]:
+            place.add(each)
+        if index < len(records) and isinstance(part := records[index], Piece):
+            place.sound += part.data[:cut_at]
+        window.rewind(len(place.sound), len(place.seqs))
+        assert tally.num_kept + tally.num_again == sum(map(_size, [k.record for k in window._sent] + again_in(window)))
+        whole = place
+    whole.take(window)
+    assert whole.sound == b"".join(each for each in made if each)
+    assert whole.seqs == list(range(made.count(None)))
+    assert (window.num_unsent_bytes, tally.num_again) == (0, 0)
+    assert len(window._sent) <= len([each for each in made if each != b""])
+
+
+def again_in(window: Window) -> list[Piece | Told]:
+    """What is to be sent again."""
+    return [each for each in window._unsent if window._was_sent(each)]
+
+
+@given(MADE, st.integers(0, 30), st.integers(0, 30), st.integers(0, 1_300), st.integers(0, 32))
+def test_a_refusal_takes_nothing_from_who_is_there(made: Made, first: int, then: int, offset: int, seq: int) -> None:
+    """Somebody else asks for a stream that is being sent again, and is refused: the one who has it misses nothing."""
+    window, client = filled(made), Client()
+    client.take(window, most=first)
+    window.rewind(0, 0)
+    client = Client()
+    client.take(window, most=then)
+    with suppress(NotKept):
+        window.rewind(offset, seq)
+        return
+    client.take(window)
+    assert client.sound == b"".join(each for each in made if each)
+    assert client.seqs == list(range(made.count(None)))
 
 
 @given(MADE, st.integers(0, 30), st.integers(0, 1_300), st.integers(0, 32))
@@ -133,3 +186,37 @@ def test_what_is_not_sent_can_be_dropped() -> None:
     told = window.next(0.0)
     assert isinstance(told, SegmentBegun)
     assert told.seq == 0
+
+
+def test_what_tells_many_places_counts_as_more() -> None:
+    """A message of a long segment is not small in memory."""
+    window = Window(10**6, 60)
+    window.tell(Timings(timings=(Timing(Span(0, 1), "x", 0.0, 0.1),) * 100))
+    assert window.next(0.0)
+    assert window._num_kept > 100 * 200 + MESSAGE_NUM_BYTES
+
+
+KEPT = st.lists(st.lists(st.tuples(st.integers(0, 50), st.binary(min_size=1, max_size=20)), max_size=8), max_size=6)
+
+
+@given(KEPT, st.integers(0, 300))
+def test_several_windows_are_bounded_together(sent: list[list[tuple[int, bytes]]], max_bytes: int) -> None:
+    """What was sent first goes first, whosever it is; what was not sent stays."""
+    tally = Tally()
+    windows = [Window(10**6, 10**6, tally) for _ in sent]
+    for window, records in zip(windows, sent, strict=True):
+        for at_s, data in sorted(records):
+            window.add_sound(data, 0.0)
+            assert window.next(at_s)
+        window.add_sound(b"to be sent", 0.0)
+    ages = sorted(at_s for records in sent for at_s, _ in records)
+    forget_oldest(windows, tally, max_bytes)
+    assert tally.num_kept == sum(window._num_kept for window in windows) <= max_bytes
+    kept = sorted(each.sent_at_s for window in windows for each in window._sent)
+    assert kept == ages[len(ages) - len(kept) :]
+    for window in windows:
+        rest = window.next(60.0)
+        assert isinstance(rest, Piece)
+        assert rest.data == b"to be sent"
+        window.clear()
+    assert (tally.num_kept, tally.num_again) == (0, 0)

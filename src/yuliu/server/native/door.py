@@ -74,7 +74,7 @@ class StreamDoor:
         self._threads = threads
         self._error_told = functools.partial(metrics.error_told, DOOR)
         self._rooms = rooms
-        self.streams = Streams()
+        self.streams = Streams(limits.native)
         """Those that are spoken, and those that wait for their client."""
 
     @property
@@ -152,7 +152,8 @@ class StreamDoor:
             voice=choose_voice(SpeechRequest("", voice=start.voice), speaker.voices, speaker.default),
             options=guest.granted(native_options(start, self._presets, self._limits), start.manner),
             caller=Caller(DOOR, stream_id or uuid.uuid4().hex, trace_parent),
-            limits=self._limits.native,
+            max_characters=self._limits.native.max_characters,
+            window=self.streams.window(start),
             rooms=self._rooms,
             threads=self._threads,
             guest=guest,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from yuliu.errors import Closed, InvalidRequest, YuliuError
@@ -17,20 +18,19 @@ from yuliu.server.native.dryness import DryWatch
 from yuliu.server.native.first_sound import FirstSound
 from yuliu.server.native.words import spoken_words
 from yuliu.server.pushing import push_text
-from yuliu.session import check_lang
+from yuliu.session import check_effects, check_lang
 from yuliu.types import Cancelled, Failed, Finished, Span
 from yuliu.wire.native import messages as said
-from yuliu.wire.native.window import Window
 from yuliu.wire.sound import encoding_asked_for
 
 if TYPE_CHECKING:
     from yuliu.server.guests import Guest
-    from yuliu.server.native.limits import NativeLimits
     from yuliu.server.rooms import BodyRoom, Rooms
     from yuliu.server.sound import Sound, SoundThreads
     from yuliu.session import Caller, Stream, StreamOptions
     from yuliu.speaker import Speaker
     from yuliu.types import Chunk, Ending
+    from yuliu.wire.native.window import Window
 
 _log = logging.getLogger(__name__)
 
@@ -65,7 +65,8 @@ class KeptStream:
         voice: Who.
         options: How.
         caller: Who asked; the id is what the client resumes with.
-        limits: How much.
+        max_characters: Of its text.
+        window: Where it keeps what is to be sent, and was.
         rooms: Bounds that all share.
         threads: Where sound is encoded.
         guest: Whose it is.
@@ -83,7 +84,8 @@ class KeptStream:
         voice: str,
         options: StreamOptions,
         caller: Caller,
-        limits: NativeLimits,
+        max_characters: int,
+        window: Window,
         rooms: Rooms,
         threads: SoundThreads,
         guest: Guest,
@@ -92,7 +94,8 @@ class KeptStream:
         self.stream_id = caller.stream_id
         self.guest = guest
         """Whose it is."""
-        self.window = Window(limits.kept_bytes, limits.kept_s)
+        self.window = window
+        """What is to be sent, and what is kept of what was."""
         self.text_ended = False
         self.num_characters = 0
         """Of the text, as it arrived."""
@@ -109,13 +112,14 @@ class KeptStream:
             kbps=sound.kbps,
         )
         self._threads = threads
-        self._max_characters = limits.max_characters
+        self._max_characters = max_characters
         self._inbox: asyncio.Queue[ForText] = asyncio.Queue()
         self._num_items = 0
         self._stream: Stream | None = None
         self._outlet: Outlet | None = None
         self._sent, self._cancelled = asyncio.Event(), False
         self._source, self._made_s = Span(0, 0), 0.0
+        self._effects = options.effects
         self._first_sound = FirstSound() if start.times else None
         self._dryness, self._stalled = DryWatch(asyncio.get_running_loop(), self._dry), False
         self._failure: said.Failure | None = None
@@ -172,6 +176,7 @@ class KeptStream:
     def _check(self, config: said.Config) -> None:
         if config.chunking is not None:
             parse_chunking(config.chunking)
+        check_effects(replace(self._effects, **config.effects))
         check_lang(None if config.language == "auto" else config.language, self._speaker.languages(self._voice))
 
     def played(self, position_ms: float) -> None:
@@ -266,7 +271,8 @@ class KeptStream:
                 stream.flush()
             case said.Config(chunking=chunking, speed=speed, language=lang):
                 cut = None if chunking is None else parse_chunking(chunking)
-                stream.configure(chunking=cut, speed=speed, lang=lang)
+                self._effects = replace(self._effects, **wanted.effects)
+                stream.configure(chunking=cut, speed=speed, lang=lang, effects=self._effects)
             case said.End():
                 await stream.end()
 

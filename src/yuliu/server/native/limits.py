@@ -21,5 +21,8 @@ class NativeLimits:
     """Sound that is kept of a stream after it was sent, for a client that comes back: 11 s of PCM at 24 kHz."""
     kept_s: float = 60.0
     """How long it is kept at most."""
+    kept_total_bytes: int = 67_108_864
+    """Sound that is kept of all streams together. Beyond it, what was sent first is kept no longer: at first of streams
+    that are over or wait for their client, then of all."""
     drain_s: float = 29.0
     """How long contexts may go on after SIGTERM; a little less than all that is waited for."""

@@ -5,17 +5,29 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from yuliu.errors import Overloaded
+from yuliu.server.rooms import RETRY_AFTER_S
+from yuliu.wire.native.window import Tally, Window, forget_oldest
+
 if TYPE_CHECKING:
     from yuliu.server.native.kept import KeptStream
+    from yuliu.server.native.limits import NativeLimits
+    from yuliu.wire.native.messages import Start
 
 
 class Streams:
     """All streams of one server, by the id that clients resume with.
 
     A stream whose client is gone, or that is over, is kept for as long as its client asked for.
+
+    Args:
+        limits: How much is kept.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, limits: NativeLimits) -> None:
+        self.tally = Tally()
+        """What all of them keep."""
+        self._limits = limits
         self._streams: dict[str, KeptStream] = {}
         self._alarms: dict[str, asyncio.TimerHandle] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -26,15 +38,42 @@ class Streams:
         self._tasks.add(stream.task)
         stream.task.add_done_callback(self._tasks.discard)
 
+    def window(self, start: Start) -> Window:
+        """Where a new stream keeps what was sent. One that is not waited for keeps nothing."""
+        max_bytes = self._limits.kept_bytes if start.resume_s > 0 else 0
+        return Window(max_bytes, self._limits.kept_s, self.tally)
+
     def find(self, stream_id: str) -> KeptStream | None:
         """One that can be resumed."""
         return self._streams.get(stream_id)
+
+    def resume(self, stream: KeptStream, offset: int, seq: int) -> None:
+        """Its client is there again, and has so much.
+
+        Raises:
+            NotKept: What it has not is not kept.
+            Overloaded: Too much is being sent again, to whoever.
+        """
+        if 2 * self.tally.num_again > self._limits.kept_total_bytes:
+            raise Overloaded("too much sound is being sent again; try again", retry_after_s=RETRY_AFTER_S)
+        stream.window.rewind(offset, seq)
+        self.hold(stream)
+
+    def trim(self) -> None:
+        """Keep no more than may be kept; called when more is."""
+        most = self._limits.kept_total_bytes
+        if self.tally.num_kept + self.tally.num_again <= most:
+            return
+        low = most - most // 8  # so that this is done now and then only
+        forget_oldest([self._streams[each].window for each in self._alarms], self.tally, low)
+        forget_oldest([each.window for each in self._streams.values()], self.tally, most)
 
     def keep(self, stream: KeptStream) -> None:
         """Its client is gone, or it is over: forget it after a while, and end it then."""
         if stream.stream_id not in self._streams:
             return
         self.hold(stream)
+        stream.window.put_back()
         if stream.start.resume_s <= 0:
             self.drop(stream)
             return

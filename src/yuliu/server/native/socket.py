@@ -199,8 +199,7 @@ class StreamSocket:
         stream = self._streams.find(resume.stream)
         if stream is None or not self._guest.is_same(stream.guest):
             raise NotKept("no such stream is kept: it is over, was cancelled, or waited long enough")
-        stream.window.rewind(resume.offset, resume.seq)
-        self._streams.hold(stream)
+        self._streams.resume(stream, resume.offset, resume.seq)
         return stream
 
     def _cancel(self, name: str, position_ms: float | None) -> None:
@@ -258,6 +257,7 @@ class StreamSocket:
             if record is None:
                 continue
             sent = True
+            self._streams.trim()
             if isinstance(record, Piece):
                 frame = self._conversation.send_sound(name, record.offset, record.data)
                 await send({"type": "websocket.send", "bytes": frame})

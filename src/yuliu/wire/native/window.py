@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from yuliu.errors import YuliuError
+from yuliu.wire.native.messages import Done, Timings
 from yuliu.wire.native.writing import MAX_SOUND_BYTES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from yuliu.wire.native.messages import Told
 
 MESSAGE_NUM_BYTES = 512
-"""What a message counts in a window."""
+"""What a message counts in a window, and beside it each place in it that it tells:"""
+PLACE_NUM_BYTES = 256
 
 
 class NotKept(YuliuError):
@@ -48,15 +54,26 @@ class _Kept:
     sent_at_s: float = 0.0
 
 
+@dataclass(slots=True)
+class Tally:
+    """What several windows hold together of what was sent before."""
+
+    num_kept: int = 0
+    """Bytes that are kept for clients that come back."""
+    num_again: int = 0
+    """Bytes that are to be sent again to clients that came back."""
+
+
 class Window:
     """Sound and messages of one stream.
 
     Args:
         max_bytes: So much is kept after it was sent.
         max_age_s: And for so long, seconds.
+        tally: Counts what is kept, with that of other windows.
     """
 
-    def __init__(self, max_bytes: int, max_age_s: float) -> None:
+    def __init__(self, max_bytes: int, max_age_s: float, tally: Tally | None = None) -> None:
         self.num_bytes: int = 0
         """Of all sound so far."""
         self.num_messages: int = 0
@@ -67,6 +84,8 @@ class Window:
         self._sent: deque[_Kept] = deque()
         self._unsent: deque[Piece | Told] = deque()
         self._num_kept = 0  # bytes in _sent, messages counted
+        self._num_again = 0  # bytes in _unsent that were sent before, messages counted
+        self._tally = tally or Tally()
         self._sent_to = self._received_from = 0  # bytes
         self._next_seq = self._received_seq = 0
         self._sent_ms = self._made_ms = 0.0
@@ -86,6 +105,11 @@ class Window:
     def has_unsent(self) -> bool:
         """Whether anything is to be sent."""
         return bool(self._unsent)
+
+    @property
+    def oldest_at_s(self) -> float | None:
+        """When the oldest of what is kept was sent; None if nothing is."""
+        return self._sent[0].sent_at_s if self._sent else None
 
     def add_sound(self, data: bytes, until_ms: float) -> None:
         """More sound.
@@ -118,19 +142,22 @@ class Window:
             return None
         self._last_at_s = now
         record = self._unsent.popleft()
+        again = self._was_sent(record)
+        if again:
+            self._count(again=-_size(record))
         if isinstance(record, Piece):
             self.num_unsent_bytes -= len(record.data)
             self._sent_to = max(self._sent_to, record.end)
             self._sent_ms = max(self._sent_ms, record.until_ms)
         else:
             self._next_seq = max(self._next_seq, (record.seq or 0) + 1)
-        self._sent.append(_Kept(record, now))
-        self._num_kept += _size(record)
+        self._keep(record, now, again=again)
         self._trim(now)
         return record
 
     def drop_unsent(self) -> None:
         """Forget what was not sent: nobody wants it any more."""
+        self.put_back()
         self.num_bytes, self.num_messages, self._made_ms = self._sent_to, self._next_seq, self._sent_ms
         self.num_unsent_bytes = 0
         self._unsent.clear()
@@ -138,9 +165,26 @@ class Window:
     def clear(self) -> None:
         """Keep nothing: nobody will come back for it."""
         self.drop_unsent()
-        self._sent.clear()
-        self._num_kept = 0
-        self._received_from, self._received_seq = self._sent_to, self._next_seq
+        while self._sent:
+            self.forget_oldest()
+
+    def put_back(self) -> None:
+        """Nobody is there to whom something was to be sent again: keep it as before."""
+        while self._unsent and self._was_sent(self._unsent[0]):
+            record = self._unsent.popleft()
+            self._count(again=-_size(record))
+            if isinstance(record, Piece):
+                self.num_unsent_bytes -= len(record.data)
+            self._keep(record, self._last_at_s, again=True)
+
+    def forget_oldest(self) -> None:
+        """Keep the record no longer that was sent first; what was not sent is never forgotten."""
+        record = self._sent.popleft().record
+        self._count(kept=-_size(record))
+        if isinstance(record, Piece):
+            self._received_from = max(self._received_from, record.end)
+        else:
+            self._received_seq = max(self._received_seq, (record.seq or 0) + 1)
 
     def rewind(self, offset: int, seq: int) -> None:
         """Send again what comes after so many bytes of sound and so many messages.
@@ -153,40 +197,96 @@ class Window:
         if offset < self._received_from or seq < self._received_seq:
             message = f"sound is kept from byte {self._received_from} on, messages from {self._received_seq} on"
             raise NotKept(message)
-        records = [kept.record for kept in self._sent]
-        received = [_is_received(each, offset, seq) for each in records]
-        cut = received.index(False) if False in received else len(records)
-        if any(_is_begun(each, offset, seq) for each in records[cut + 1 :]):
-            raise NotKept("so much sound and so many messages were never sent in this order")
-        self._take_back(cut, offset)
+        _cut([*(kept.record for kept in self._sent), *takewhile(self._was_sent, self._unsent)], offset, seq)
+        self.put_back()  # not before it is sure that somebody is to have it: it may be on its way to who has it now
+        self._take_back(_cut([kept.record for kept in self._sent], offset, seq), offset)
 
     def _take_back(self, cut: int, offset: int) -> None:
         """What was sent from a record on is to be sent again, of that record itself what lies behind ``offset``."""
         again: list[Piece | Told] = []
         while len(self._sent) > cut:
-            record = self._sent.pop().record
-            self._num_kept -= _size(record)
-            again.append(record)
-        if again and isinstance(first := again[-1], Piece) and first.offset < offset:
-            num_head = offset - first.offset
-            self._sent.append(_Kept(replace(first, data=first.data[:num_head]), self._last_at_s))
-            self._num_kept += num_head
-            again[-1] = replace(first, offset=offset, data=first.data[num_head:])
+            kept = self._sent.pop()
+            self._count(kept=-_size(kept.record))
+            if len(self._sent) == cut and isinstance(piece := kept.record, Piece) and piece.offset < offset:
+                num_head = offset - piece.offset
+                self._keep(replace(piece, data=piece.data[:num_head]), kept.sent_at_s)
+                again.append(replace(piece, offset=offset, data=piece.data[num_head:]))
+                break
+            again.append(kept.record)
         self._unsent.extendleft(again)
+        self._count(again=sum(map(_size, again)))
         self.num_unsent_bytes += sum(len(each.data) for each in again if isinstance(each, Piece))
+
+    def _keep(self, record: Piece | Told, at_s: float, *, again: bool = False) -> None:
+        """Keep what was sent; what was cut to be sent again becomes one piece again, or it would crumble in time."""
+        last = self._sent[-1] if self._sent else None
+        self._count(kept=_size(record))
+        if again and last and (whole := _joined(last.record, record)) is not None:
+            last.record = whole
+        else:
+            self._sent.append(_Kept(record, at_s))
+
+    def _was_sent(self, record: Piece | Told) -> bool:
+        return _is_received(record, self._sent_to, self._next_seq)
+
+    def _count(self, *, kept: int = 0, again: int = 0) -> None:
+        self._num_kept += kept
+        self._num_again += again
+        self._tally.num_kept += kept
+        self._tally.num_again += again
 
     def _trim(self, now: float) -> None:
         while self._sent and (self._num_kept > self._max_bytes or now - self._sent[0].sent_at_s > self._max_age_s):
-            record = self._sent.popleft().record
-            self._num_kept -= _size(record)
-            if isinstance(record, Piece):
-                self._received_from = max(self._received_from, record.end)
-            else:
-                self._received_seq = max(self._received_seq, (record.seq or 0) + 1)
+            self.forget_oldest()
+
+
+def forget_oldest(windows: Iterable[Window], tally: Tally, max_bytes: int) -> None:
+    """Let windows keep less, what was sent first going first, until all of the tally hold no more than so much.
+
+    Args:
+        windows: Those that may be made to.
+        tally: That of these windows, and of others maybe.
+        max_bytes: Of what was sent before.
+    """
+    ages = [(at_s, index, each) for index, each in enumerate(windows) if (at_s := each.oldest_at_s) is not None]
+    heapify(ages)
+    while ages and tally.num_kept + tally.num_again > max_bytes:
+        _, index, window = heappop(ages)
+        window.forget_oldest()
+        if (at_s := window.oldest_at_s) is not None:
+            heappush(ages, (at_s, index, window))
+
+
+def _cut(records: Sequence[Piece | Told], offset: int, seq: int) -> int:
+    """Index of the first record that was not received as a whole by a client that has so much.
+
+    Raises:
+        NotKept: That is no beginning of what was sent.
+    """
+    cut = next((at for at, each in enumerate(records) if not _is_received(each, offset, seq)), len(records))
+    if any(_is_begun(each, offset, seq) for each in records[cut + 1 :]):
+        raise NotKept("so much sound and so many messages were never sent in this order")
+    return cut
+
+
+def _joined(before: Piece | Told, after: Piece | Told) -> Piece | None:
+    """Two pieces as one, if they are neighbours and small enough."""
+    if not (isinstance(before, Piece) and isinstance(after, Piece) and before.end == after.offset):
+        return None
+    if len(before.data) + len(after.data) > MAX_SOUND_BYTES:
+        return None
+    return Piece(before.offset, before.data + after.data, after.until_ms)
 
 
 def _size(record: Piece | Told) -> int:
-    return len(record.data) if isinstance(record, Piece) else MESSAGE_NUM_BYTES
+    match record:
+        case Piece(data=data):
+            return len(data)
+        case Timings(timings=places):
+            return MESSAGE_NUM_BYTES + PLACE_NUM_BYTES * len(places)
+        case Done(coverage=told):
+            return MESSAGE_NUM_BYTES + PLACE_NUM_BYTES * (len(told.spoken) + len(told.skipped) + len(told.failed))
+    return MESSAGE_NUM_BYTES
 
 
 def _is_received(record: Piece | Told, offset: int, seq: int) -> bool:
