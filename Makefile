@@ -25,9 +25,10 @@ check: setup-dev ## format, lint, types, layers, lock
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/check_lock.py
 
-bench: setup-dev voices ## measure this machine; writes bench/results/ and docs/performance.md
+bench: setup-dev voices ## measure this machine; writes bench/results/ and docs/performance*.md
 	$(BIN)/yuliu bench --out bench/results/latest.json --table docs/performance.md $(if $(PEERS),--peers $(PEERS))
 	$(BIN)/yuliu bench text --out bench/results/text.json --table docs/performance-text.md $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/yuliu bench doors --out bench/results/doors.json --table docs/performance-doors.md
 
 bench-load: setup-dev voices ## measure many listeners at once; writes bench/results/ and docs/performance-load.md
 	$(BIN)/yuliu bench load --suite --out bench/results/load.json --table docs/performance-load.md
