@@ -142,6 +142,7 @@ def test_the_server_answers_while_an_engine_hangs() -> None:
         assert engine.hung.wait(PATIENCE_S)
         for path in ("/health", "/ready", "/v1/models", "/v1/audio/voices", "/metrics", "/v1/stats"):
             assert running.client.get(path).status_code == 200
+            assert engine.num_steps == 1  # which hangs
         engine.released.set()
         read_answer(raw)
 
