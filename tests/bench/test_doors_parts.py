@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tone_yuliu import open_speaker
 
 from yuliu.bench.doors import PARTS
-from yuliu.bench.doors.formats import way_figures
+from yuliu.bench.doors.formats import medians, way_figures
 from yuliu.bench.doors.report import page
 from yuliu.bench.doors.setting import Setting, opened
 from yuliu.bench.doors.suite import run_doors
@@ -112,6 +112,11 @@ def test_what_is_more_than_pcm_is_taken_within_each_round() -> None:
     figures = way_figures("speech", "mp3", rounds)
     assert figures["more_than_pcm_ms"] == {"median": 5.0, "min": 4.0, "max": 6.0}
     assert figures["decodable_more_than_pcm_ms"]["median"] == 7.0
+
+
+def test_one_slow_take_of_pcm_does_not_make_the_others_fast() -> None:
+    """The median of its takes counts."""
+    assert medians([(10.0, 11.0), (90.0, 91.0), (12.0, 13.0)]) == (12.0, 13.0)
 
 
 def test_a_loop_that_is_held_is_seen_to_be() -> None:

@@ -40,7 +40,9 @@ def _requirements(lines: Figures) -> str:
 def _formats(figures: Figures) -> str:
     texts = []
     for lang, found in figures.items():
-        floor = f"Floor: {cell(found['floor_ms'], 1)} ms. In brackets: after PCM at the same door, within each round."
+        floor = (
+            f"Floor: {cell(found['floor_ms'], 1)} ms. In brackets: after PCM (median of three) there, in each round."
+        )
         texts += [f"### {lang}\n", floor + "\n", _formats_table(found["ways"]), _decodable(found["ways"])]
     return "## Time to the first packet, ms\n\n" + "\n".join(texts)
 
