@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 PARTIES = ROOT / "tests" / "parties"
 VENV = ROOT / ".parties" / "venv"
 NPM = PARTIES / "npm"
-PATIENCE_S = 40.0
+PATIENCE_S = 30.0
 """How long anything may take that must happen; only met by a test that fails."""
 
 

@@ -1,0 +1,158 @@
+"""FFmpeg as the player at the end of a pipe: it plays while the sound is made, all of it, without complaint."""
+
+from __future__ import annotations
+
+import contextlib
+import select
+import subprocess
+import threading
+from typing import TYPE_CHECKING
+
+import httpx
+import numpy as np
+import pytest
+from party import PATIENCE_S, ffmpeg, needs
+from serving import running_server
+
+from yuliu.audio.formats import FORMATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
+
+    from serving import Running
+
+    from yuliu.audio.formats import FormatName
+    from yuliu.speaker import Speaker
+    from yuliu.types import Samples
+
+pytestmark = needs("ffmpeg")
+TEXT = "one two three four five six seven eight nine ten. " * 4
+EAGER = ["-probesize", "32", "-analyzeduration", "0", "-threads", "1"]
+"""Begin with what there is."""
+RAW = {
+    "pcm": ["-f", "s16le", "-ar", "24000", "-channel_layout", "mono"],
+    "mulaw": ["-f", "mulaw", "-ar", "8000", "-channel_layout", "mono"],
+    "alaw": ["-f", "alaw", "-ar", "8000", "-channel_layout", "mono"],
+}
+"""What has to be said of formats that do not say it."""
+PADDING_S = {"mp3": 0.1, "aac": 0.1, "mp4": 0.014}
+"""Silence that these have before and after the sound, both together, at most."""
+FIRST_STEPS = {"pcm": 1, "mulaw": 1, "alaw": 1, "wav": 8}
+"""After how many steps FFmpeg plays something, if not after two: it reads WAV by 65,536 bytes, whoever made it."""
+OUT = ["-f", "s16le", "-ac", "1", "-ar", "24000", "-flush_packets", "1", "pipe:1"]
+
+
+class Player:
+    """FFmpeg with an answer on its standard input."""
+
+    def __init__(self, process: subprocess.Popen[bytes], answer: httpx.Response) -> None:
+        self._process = process
+        self._feeding = threading.Thread(target=self._feed, args=(answer,))
+        self._feeding.start()
+
+    def first(self) -> bytes:
+        """What it plays first."""
+        assert self._process.stdout is not None
+        assert select.select([self._process.stdout], [], [], PATIENCE_S)[0], "it plays nothing yet"
+        return self._process.stdout.read(65_536)
+
+    def rest(self) -> tuple[bytes, str]:
+        """What it plays until its end, which must be a good one, and what it complains of."""
+        assert self._process.stdout is not None
+        assert self._process.stderr is not None
+        sound, complaints = self._process.stdout.read(), self._process.stderr.read().decode()
+        self._feeding.join(PATIENCE_S)
+        assert self._process.wait(PATIENCE_S) == 0
+        return sound, complaints
+
+    def _feed(self, answer: httpx.Response) -> None:
+        assert self._process.stdin is not None
+        with self._process.stdin as pipe, contextlib.suppress(BrokenPipeError):
+            for piece in answer.iter_raw():
+                pipe.write(piece)
+
+
+@contextlib.contextmanager
+def playing(answer: httpx.Response, name: str) -> Iterator[Player]:
+    """A player, which is stopped at the end."""
+    command = ffmpeg(*EAGER, *RAW.get(name, []), "-i", "pipe:0", *OUT)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as process:
+        try:
+            yield Player(process, answer)
+        finally:
+            process.kill()
+
+
+def asking(running: Running, name: str, door: str = "/v1/audio/speech") -> AbstractContextManager[httpx.Response]:
+    """Ask for the text at a door."""
+    if door == "/v1/audio/speech":
+        return running.client.stream("POST", door, json={"input": TEXT, "response_format": name})
+    headers = {"Content-Type": "text/plain"}
+    return running.client.stream("POST", f"{door}?format={name}", content=TEXT.encode(), headers=headers)
+
+
+def assert_heard(sound: bytes, made: Samples, name: str) -> None:
+    """All of it was, and nothing more than the codec's padding."""
+    heard = np.frombuffer(sound, np.int16) / np.float32(32_768)
+    assert -0.0001 <= (len(heard) - len(made)) / 24_000 <= PADDING_S.get(name, 0.0001)
+    assert np.sum(heard**2) == pytest.approx(np.sum(made**2), rel=0.1)
+    if name in ("wav", "pcm", "flac"):
+        assert np.abs(heard - made).max() < 1 / 16_384
+
+
+def own_complaints(made: bytes) -> list[str]:
+    """What FFmpeg says of a WAV that FFmpeg itself has streamed."""
+    wav = subprocess.run(
+        ffmpeg(*RAW["pcm"], "-i", "pipe:0", "-f", "wav", "pipe:1"), input=made, capture_output=True, check=True
+    ).stdout
+    return complaints_of(subprocess.run(ffmpeg("-i", "pipe:0", *OUT), input=wav, capture_output=True).stderr.decode())
+
+
+def complaints_of(said: str) -> list[str]:
+    """Lines without addresses, sorted."""
+    return sorted(line.partition("] ")[2] or line for line in said.splitlines() if line)
+
+
+@pytest.mark.parametrize("door", ["/v1/audio/speech", "/v1/stream"])
+@pytest.mark.parametrize("name", FORMATS)
+def test_it_plays_while_the_sound_is_made(running: Running, name: FormatName, door: str) -> None:
+    """It is heard after two steps, when the third is not yet done; then all of it, without a line of complaint.
+
+    Of a WAV whose length is not known FFmpeg says a few things, also when FFmpeg made it: nothing beyond those.
+    """
+    made = running.speaker.speak(TEXT).samples
+    num_steps = FIRST_STEPS.get(name, 2)
+    with running_server() as held:
+        held.gate.close()
+        for _ in range(num_steps):
+            held.gate.pass_one()
+        with asking(held, name, door) as answer, playing(answer, name) as player:
+            try:
+                sound = player.first()
+                assert held.engine.num_steps <= num_steps + 1  # one waits
+            finally:
+                held.gate.open()
+            rest, complaints = player.rest()
+    assert_heard(sound + rest, made, name)
+    if name == "wav":
+        assert complaints_of(complaints) == own_complaints(sound + rest)
+    else:
+        assert complaints == ""
+
+
+@pytest.mark.voices
+@pytest.mark.parametrize("name", FORMATS)
+def test_real_voices(voices: tuple[str, Speaker], name: FormatName) -> None:
+    """Of speech it has no more to say."""
+    url, speaker = voices
+    text = "三点半见。See you there."
+    body = {"input": text, "response_format": name}
+    with (
+        httpx.stream("POST", f"{url}/v1/audio/speech", json=body, timeout=PATIENCE_S) as answer,
+        playing(answer, name) as player,
+    ):
+        sound, complaints = player.rest()
+    assert_heard(sound, speaker.speak(text).samples, name)
+    assert name == "wav" or complaints == ""
