@@ -263,6 +263,33 @@ def test_no_sound_is_an_error_and_no_empty_file(
     """
     answer = running.speech(input=text, response_format=name, stream_format=stream_format)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "nothing_to_speak")
+    if stream_format == "audio":
+        headers = {"Content-Type": "text/plain"}
+        answer = running.client.post(f"/v1/stream?format={name}", content=text.encode(), headers=headers)
+        assert (answer.status_code, answer.json()["error"]["code"]) == (400, "nothing_to_speak")
+
+
+@pytest.mark.parametrize("path", ["/v1/audio/speech", "/v1/stream?lead_in_ms=200&format=opus"])
+def test_silence_ahead_of_nothing_is_no_answer(running: Running, path: str) -> None:
+    """A lead-in is sent before it is known that nothing follows; the body has no proper end then, at either door.
+
+    CosyVoice and others: 200, and nothing of the text in it.
+    """
+    for text, is_whole in (("hello", True), ("😀", False)):
+        with running.client.stream("POST", path, **asked_with_silence(path, text)) as answer:
+            assert answer.status_code == 200
+            if is_whole:
+                assert answer.read()
+            else:
+                with pytest.raises(httpx.RemoteProtocolError):
+                    answer.read()
+
+
+def asked_with_silence(path: str, text: str) -> dict[str, Any]:
+    """What httpx is told to send."""
+    if path.startswith("/v1/stream"):
+        return {"content": text.encode(), "headers": {"Content-Type": "text/plain"}}
+    return {"json": {"input": text, "response_format": "opus", "lead_in_ms": 200}}
 
 
 def test_a_stream_without_sound_says_why(running: Running) -> None:
@@ -273,7 +300,7 @@ def test_a_stream_without_sound_says_why(running: Running) -> None:
     """
     with talking(running.port) as talk:
         for number, text in enumerate(["", *NOTHING_TO_SAY]):
-            talk.speak(text, f"c{number}")
+            talk.speak(text, f"c{number}", format=FORMATS[number])
             done = talk.until("done", f"c{number}")
             assert len(talk.told("started", f"c{number}")) == 1
             assert (done["num_bytes"], done["spoken"], done["failed"]) == (0, [], [])

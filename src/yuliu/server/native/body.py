@@ -112,7 +112,7 @@ class BodyTalk:
                 await send({"type": "http.response.body", "body": data, "more_body": True})
             case said.Started():
                 self._begun = record
-            case said.Done() if self.answering and record.audio_ms > 0:
+            case said.Done() if self.answering and stream.has_sound:
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
                 return True
             case said.Done():

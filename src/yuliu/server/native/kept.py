@@ -99,6 +99,8 @@ class KeptStream:
         self.text_ended = False
         self.num_characters = 0
         """Of the text, as it arrived."""
+        self.has_sound = False
+        """Whether more than a lead-in was made."""
         self.ending: Ending | None = None
         self._speaker, self._voice, self._options, self._caller = speaker, voice, options, caller
         check_lang(options.lang, speaker.languages(voice))
@@ -250,7 +252,8 @@ class KeptStream:
                 writing.cancel()
                 await asyncio.wait([writing])
         if isinstance(stream.ending, Finished) and not self._cancelled and self._failure is None:
-            self._add(await sound.finish(), stream)
+            if stream.ending.audio_s:  # a container without sound would be taken for an answer
+                self._add(await sound.finish(), stream)
             self._tell(self._done(stream.ending))
 
     async def _write(self, stream: Stream) -> None:
@@ -305,6 +308,7 @@ class KeptStream:
         """Say which part of the text a chunk begins to speak, if it begins one."""
         self._dryness.quiet()
         self._made_s = chunk.start_s + len(chunk.samples) / chunk.sample_rate
+        self.has_sound |= len(chunk.samples) > 0 and not chunk.lead_in
         if self._stalled:
             self._stalled = False
             self._tell(said.Resumed(audio_ms=1000 * chunk.start_s))
