@@ -96,11 +96,9 @@ class KeptStream:
         """Whose it is."""
         self.window = window
         """What is to be sent, and what is kept of what was."""
-        self.text_ended = False
+        self.text_ended = self.has_sound = False  # a lead-in alone is no sound
         self.num_characters = 0
         """Of the text, as it arrived."""
-        self.has_sound = False
-        """Whether more than a lead-in was made."""
         self.ending: Ending | None = None
         self._speaker, self._voice, self._options, self._caller = speaker, voice, options, caller
         check_lang(options.lang, speaker.languages(voice))
