@@ -19,7 +19,8 @@ from yuliu.audio.pcm import to_s16le
 from yuliu.audio.wav import HEADER_NUM_BYTES, UNKNOWN_NUM_BYTES
 from yuliu.cli import sinks
 from yuliu.cli.device import NoSoundDevice, default_device_name, open_device
-from yuliu.cli.sinks import DEVICE_LATENCY_S, Pipe, RawFile, WavFile, open_path
+from yuliu.cli.sinks import Pipe, RawFile, WavFile, open_path
+from yuliu.client.device import DEVICE_LATENCY_S
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:

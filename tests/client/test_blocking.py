@@ -10,7 +10,7 @@ from native import LONG, TEXT, pcm_of
 from serving import running_server
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.client import Client
+from yuliu.client import AsyncClient, BlockingStream, Client, ClientStream
 from yuliu.client.sounds import Sound
 from yuliu.errors import UnknownVoice
 from yuliu.types import Cancelled, Finished
@@ -76,3 +76,40 @@ def test_its_thread_ends(running: Running) -> None:
     with Client(running.url) as client:
         client.speak("Hello.")
     assert "yuliu-client" not in {thread.name for thread in threading.enumerate()}
+
+
+FOR_ITS_CLIENT = {"connected", "continued", "dropped", "fail", "lost", "receive", "receive_sound", "room"}
+FOR_ITS_STREAMS = {"enter", "leave", "send"}
+
+
+def public(value: object) -> set[str]:
+    return {name for name in dir(value) if not name.startswith("_")}
+
+
+async def test_it_has_all_that_the_other_has() -> None:
+    """Names that are for the parts of the client alone left out."""
+    async with AsyncClient("http://127.0.0.1:9") as other:
+        stream = other.stream()
+        assert public(stream) - FOR_ITS_CLIENT == public(BlockingStream)
+        assert public(other) - FOR_ITS_STREAMS == public(Client)
+    for name in ("__aenter__", "__aexit__", "__aiter__"):
+        assert hasattr(ClientStream, name) == hasattr(BlockingStream, name.replace("a", "", 1))
+
+
+def test_values_of_a_stream(client: Client) -> None:
+    """Those of the stream behind it."""
+    with client.stream(voice="tone") as stream:
+        assert (stream.started, stream.done, stream.first_sound_at_s, stream.is_over) == (None, None, None, False)
+        stream.push(TEXT)
+        stream.end()
+        num_samples = sum(len(chunk.samples) for chunk in stream.chunks())
+        assert stream.num_bytes == 2 * num_samples > 0
+        assert stream.started is not None
+        assert stream.started.format == "pcm"
+        assert stream.done is not None
+        assert stream.is_over
+        assert stream.num_resumed == 0
+        assert stream.entered_at_s is not None
+        assert stream.first_sound_at_s is not None
+        assert stream.entered_at_s < stream.first_sound_at_s
+        assert stream.context == stream.stream.context

@@ -41,7 +41,7 @@ def sounding(output: Recorder) -> list[float]:
 
 
 def test_all_is_played() -> None:
-    """To the last sample, then the output is finished."""
+    """To the last sample, then silence until all was heard, then the output is finished."""
     output = Recorder(latency_s=0.03)
     player = Player(output, RATE)
     player.put(SOUND[:37])
@@ -49,7 +49,8 @@ def test_all_is_played() -> None:
     player.finish()
     assert sounding(output) == SOUND.tolist()
     assert output.closed == "finished"
-    assert player.position_s == pytest.approx(0.07)
+    assert player.position_s == pytest.approx(0.1)
+    assert len(output.blocks) >= len(SOUND) + 0.03 * RATE
     assert player.level_s == 0
     assert player.began_at_s is not None
 

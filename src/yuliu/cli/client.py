@@ -7,27 +7,33 @@ import json
 import statistics
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from yuliu.cli.effects import EffectsGiven, effect_options, take_effects
+from yuliu.cli.interrupts import terminated_like_interrupted
 from yuliu.cli.outputs import check_output, output_option
 from yuliu.cli.report import Problem
-from yuliu.cli.terminal import StatusLine, duration, is_terminal
+from yuliu.cli.terminal import StatusLine, count, duration, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from yuliu.cli.remote import Played
+    from yuliu.cli.keyboard import Keyboard
+    from yuliu.cli.remote import Outlet, Played
     from yuliu.cli.sinks import Sink
-    from yuliu.client import AsyncClient, ClockOffset
+    from yuliu.client import AsyncClient, ClientStream, ClockOffset
     from yuliu.client.fields import StartFields
     from yuliu.client.waterfall import Waterfall
 
 DEFAULT_URL = "http://127.0.0.1:8000"
 STDIN = 0
 BAR_NUM_CHARS = 40
+MAX_APART = 0.05
+"""Of the whole: medians of parts whose sum is further from it are remarked on."""
 
 EXAMPLES = """\b
 Examples:
@@ -53,12 +59,20 @@ class Request:
     latency: bool
     runs: int
     as_json: bool
+    keys: bool
     quiet: bool
+    effects: EffectsGiven
+
+    @property
+    def is_typed(self) -> bool:
+        """Whether the text is typed at a terminal."""
+        return self.text in ((), ("-",)) and is_terminal(sys.stdin)
 
     @property
     def fields(self) -> StartFields:
         """Those of the stream."""
-        return {"voice": self.voice, "speed": self.speed, "preset": self.preset, "times": self.latency}
+        plain: StartFields = {"voice": self.voice, "speed": self.speed, "preset": self.preset, "times": self.latency}
+        return {**plain, **self.effects.start_fields()}
 
 
 @click.command(epilog=EXAMPLES)
@@ -76,19 +90,27 @@ class Request:
 @click.option(
     "--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="Pace: 2 is twice as fast."
 )
+@effect_options
 @click.option("--preset", metavar="NAME", help="A preset of the server; dialogue suits an assistant.")
 @click.option("--latency", is_flag=True, help="Show what the time to the first sound went into.")
 @click.option("--runs", type=click.IntRange(1, 1000), default=1, show_default=True, help="With --latency: how often.")
 @click.option("--json", "as_json", is_flag=True, help="With --latency: print JSON.")
+@click.option(
+    "--keys/--no-keys",
+    default=True,
+    show_default=True,
+    help="While it plays, Space or Escape stops the voice, and what was heard is shown.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress, tell errors only.")
 def command(**options: Any) -> None:  # noqa: ANN401 - collected into a Request
     """Speak TEXT, or standard input while it is being written, from a server.
 
     The sound is played, or written to a file or pipe with -o.
     """
-    request = Request(**options)
+    request = Request(effects=take_effects(options), **options)
     _check(request)
-    asyncio.run(_measure(request) if request.latency else _speak(request))
+    with terminated_like_interrupted():
+        asyncio.run(_measure(request) if request.latency else _speak(request))
 
 
 def _check(request: Request) -> None:
@@ -121,27 +143,32 @@ def _pieces(request: Request) -> AsyncIterator[str]:
     return from_descriptor(STDIN, BackgroundThread("yuliu-text")).pieces
 
 
-async def _play(client: AsyncClient, request: Request, status: StatusLine) -> Played:
+def _outlet(request: Request) -> Outlet:
+    from yuliu.cli.remote import Outlet
+
+    return Outlet(open_sink=lambda sample_rate: _open_sink(request, sample_rate))
+
+
+async def _play(
+    stream: ClientStream, pieces: AsyncIterator[str], outlet: Outlet, status: StatusLine, *, hint: str = ""
+) -> Played:
     """One text."""
     from yuliu.cli.remote import Played, play
 
     played = Played()
     started_s = time.monotonic()
+    hints = [hint] if hint else []
 
     def show() -> None:
-        status.show([f"{duration(played.audio_s)} of sound", f"{duration(time.monotonic() - started_s)} elapsed"])
+        elapsed_s = time.monotonic() - started_s
+        status.show([f"{duration(played.audio_s)} of sound", f"{duration(elapsed_s)} elapsed", *hints])
 
+    outlet.on_change = show
     try:
-        await play(
-            client.stream(**request.fields),
-            _pieces(request),
-            lambda sample_rate: _open_sink(request, sample_rate),
-            played=played,
-            on_change=show,
-        )
+        await play(stream, pieces, outlet, played=played)
     finally:
         status.clear()
-    if not played.audio_s:
+    if not played.audio_s and played.interrupted_at_s is None:
         raise Problem("nothing was spoken: the text holds nothing that the voice can say")
     return played
 
@@ -154,45 +181,97 @@ def _client(request: Request) -> AsyncClient:
 
 
 async def _speak(request: Request) -> None:
-    typed = not request.text and is_terminal(sys.stdin)
+    from yuliu.cli.keyboard import open_keyboard
+
+    keyboard = open_keyboard() if request.keys and request.output is None else None
+    if keyboard is not None:
+        with closing(keyboard):
+            await _speak_to_a_listener(request, keyboard)
+        return
+    status = StatusLine(sys.stderr, enabled=not (request.quiet or request.is_typed))
     async with _client(request) as client:
-        await _play(client, request, StatusLine(sys.stderr, enabled=not (request.quiet or typed)))
+        await _play(client.stream(**request.fields), _pieces(request), _outlet(request), status)
+
+
+async def _speak_to_a_listener(request: Request, keyboard: Keyboard) -> None:
+    """He may interrupt; if there is neither a text nor a pipe, what he types is spoken."""
+    from yuliu.cli.conversation import HOW_TO, Listener, converse
+    from yuliu.cli.sources import from_arguments
+
+    listener = Listener(keyboard, lines=request.is_typed, quiet=request.quiet)
+    outlet = _outlet(request)
+    outlet.interrupted = listener.interrupted
+    status = StatusLine(sys.stderr, enabled=not (request.quiet or request.is_typed))
+
+    async def say(pieces: AsyncIterator[str]) -> None:
+        with listener.hearing() as hear:
+            hear(await _play(client.stream(**request.fields), pieces, outlet, status, hint="Space stops it"))
+
+    async with _client(request) as client:
+        with keyboard.read(asyncio.get_running_loop(), listener.take):
+            if not request.is_typed:
+                await say(_pieces(request))
+                return
+            if not request.quiet:
+                listener.tell([HOW_TO])
+            await converse(listener, lambda line: say(from_arguments([line]).pieces))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    """One of several."""
+
+    parts: Waterfall
+    whole_ms: float
+    back_ms: float
+    """Of the network's part, the way back, milliseconds."""
+    was_resumed: bool
 
 
 async def _measure(request: Request) -> None:
-    from yuliu.client.waterfall import network_back_ms, waterfall
-
-    runs: list[Waterfall] = []
-    wholes_ms, backs_ms = [], []
+    outlet, status = _outlet(request), StatusLine(sys.stderr, enabled=not request.quiet)
     async with _client(request) as client:
-        clock = await client.clock()
+        clock = await client.clock()  # which connects: no run has that in it
+        runs = []
         for _ in range(request.runs):
-            played = await _play(client, request, StatusLine(sys.stderr, enabled=not request.quiet))
-            if played.times is None or played.moments is None:
-                raise Problem("nothing was heard: the sound is silent, or the server does not tell its times")
-            runs.append(waterfall(played.times, played.moments))
-            wholes_ms.append(played.moments.whole_ms)
-            backs_ms.append(network_back_ms(played.times, played.moments, clock))
-    figures = _figures(runs, statistics.median(wholes_ms), statistics.median(backs_ms), clock)
+            played = await _play(client.stream(**request.fields), _pieces(request), outlet, status)
+            runs.append(_run(played, clock))
+    figures = _figures(runs, clock)
     click.echo(json.dumps(figures) if request.as_json else _table(figures))
 
 
-def _figures(runs: list[Waterfall], whole_ms: float, back_ms: float, clock: ClockOffset) -> dict[str, Any]:
+def _run(played: Played, clock: ClockOffset) -> _Run:
+    from yuliu.client.waterfall import network_back_ms, waterfall
+
+    times, moments = played.times, played.moments
+    if times is None or moments is None:
+        raise Problem("nothing was heard: the sound is silent, or the server does not tell its times")
+    back_ms = network_back_ms(times, moments, clock)
+    return _Run(waterfall(times, moments), moments.whole_ms, back_ms, played.num_resumed > 0)
+
+
+def _figures(runs: list[_Run], clock: ClockOffset) -> dict[str, Any]:
     from yuliu.client.waterfall import medians
 
-    median = medians(runs)
+    median = medians([run.parts for run in runs])
     return {
         "runs": len(runs),
-        "parts_ms": {each.name.removesuffix("_ms"): round(getattr(median, each.name), 3) for each in fields(median)},
+        "parts_ms": _parts_ms(median),
         "sum_ms": round(median.sum_ms, 3),
-        "whole_ms": round(whole_ms, 3),
-        "network_back_ms": round(back_ms, 3),
+        "whole_ms": round(statistics.median(run.whole_ms for run in runs), 3),
+        "network_back_ms": round(statistics.median(run.back_ms for run in runs), 3),
         "clock": {
             "offset_ms": round(1000 * clock.offset_s, 3),
             "uncertainty_ms": round(1000 * clock.uncertainty_s, 3),
             "round_trip_ms": round(1000 * clock.round_trip_s, 3),
         },
+        "resumed": sum(run.was_resumed for run in runs),
+        "each": [{"parts_ms": _parts_ms(run.parts), "whole_ms": round(run.whole_ms, 3)} for run in runs],
     }
+
+
+def _parts_ms(parts: Waterfall) -> dict[str, float]:
+    return {each.name.removesuffix("_ms"): round(getattr(parts, each.name), 3) for each in fields(parts)}
 
 
 def _table(figures: dict[str, Any]) -> str:
@@ -211,4 +290,8 @@ def _table(figures: dict[str, Any]) -> str:
         f"of the network, {figures['network_back_ms']:.1f} ms are the way back, give or take "
         f"{clock['uncertainty_ms']:.1f} ms: so far are the clocks known"
     )
+    if abs(figures["sum_ms"] - figures["whole_ms"]) > MAX_APART * figures["whole_ms"]:
+        lines.append("the runs differ so much that the medians of their parts do not add up; --json shows each run")
+    if figures["resumed"]:
+        lines.append(f"{count(figures['resumed'], 'run')} lost the connection on the way and went on")
     return "\n".join(lines)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import signal
 import sys
 import time
 from collections import Counter
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from yuliu.cli.effects import EffectsGiven, effect_options, take_effects
+from yuliu.cli.interrupts import terminated_like_interrupted
 from yuliu.cli.notices import without_notices
 from yuliu.cli.outputs import check_output, output_option
 from yuliu.cli.report import Problem
@@ -78,6 +79,7 @@ class Request:
     lexicon: tuple[str, ...]
     encoding: str
     quiet: bool
+    effects: EffectsGiven
 
     @property
     def format(self) -> FormatName:
@@ -122,6 +124,7 @@ def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> 
 @click.option(
     "--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="Pace: 2 is twice as fast."
 )
+@effect_options
 @click.option("--seed", type=int, default=0, help="Draw again what a voice draws at random.")
 @click.option("--lexicon", metavar="NAME", multiple=True, help="A lexicon to use; may be given several times.")
 @click.option(
@@ -139,9 +142,9 @@ def command(wiring: Wiring, /, **options: Any) -> None:  # noqa: ANN401 - collec
 
     Standard input is spoken while it is being written. The sound is played, or written to a file or pipe with -o.
     """
-    request = Request(**options)
+    request = Request(effects=take_effects(options), **options)
     _check(request)
-    with _terminated_like_interrupted():
+    with terminated_like_interrupted():
         _say(wiring, request)
 
 
@@ -151,6 +154,7 @@ def _check(request: Request) -> None:
         raise click.UsageError("take either TEXT or --file, not both")
     if request.from_stdin and sys.stdin is None:
         raise click.UsageError("there is nothing to speak: standard input is closed; give TEXT or --file")
+    request.effects.check()
     check_output(request.output, request.sound_format)
     if request.output is not None and request.output != "-":
         _check_path(request.output, request)
@@ -232,7 +236,7 @@ def _stream_options(request: Request, source: TextSource) -> StreamOptions:
     from yuliu.types import SpeakOptions
 
     speak = SpeakOptions(speed=request.speed, seed=request.seed)
-    options = StreamOptions(speak, lexicon=request.lexicon)
+    options = StreamOptions(speak, lexicon=request.lexicon, effects=request.effects.effects())
     return options if source.num_chars is None else replace(options, stall_s=math.inf)
 
 
@@ -292,20 +296,6 @@ def skipped(coverage: Coverage) -> str:
         return ""
     rules = ", ".join(f"{number:,} {rule}" for rule, number in by_rule.most_common())
     return f"{count(by_rule.total(), 'character')} ({rules})"
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let a polite request to end (SIGTERM, a closed terminal) leave as clean a file as Ctrl-C does."""
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    numbers = [number for number in numbers if signal.getsignal(number) is signal.SIG_DFL]  # nohup keeps its word
-    for number in numbers:
-        signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
-    try:
-        yield
-    finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
 
 
 def _suffix(path: str) -> str:

@@ -9,9 +9,7 @@ from __future__ import annotations
 import os
 import select
 import stat
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
-
-import numpy as np
+from typing import TYPE_CHECKING, BinaryIO, Protocol
 
 from yuliu.audio.formats import choose_encoding
 from yuliu.audio.pcm import to_s16le
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
 
 MAX_WAV_DATA_BYTES = UNKNOWN_NUM_BYTES - HEADER_NUM_BYTES - 1
 """Even, and less than the size that means "not known"."""
-DEVICE_LATENCY_S = 0.1
-"""What the sound device may hold: enough that a busy machine does not crackle."""
 
 
 class Sink(Protocol):
@@ -167,45 +163,6 @@ class Pipe:
     def abandon(self) -> None:
         """Close it."""
         self._file.close()
-
-
-class Device:
-    """The sound device that the system plays on.
-
-    Args:
-        stream: An opened ``sounddevice.OutputStream``, mono float32, not started.
-        sample_rate: Hz.
-    """
-
-    def __init__(self, stream: Any, sample_rate: int) -> None:  # noqa: ANN401 - the extra has no types
-        self._stream = stream
-        self._sample_rate = sample_rate
-        self._started = False
-
-    @property
-    def latency_s(self) -> float:
-        """How long what is written waits to be heard, as the device says, seconds."""
-        return float(self._stream.latency)
-
-    def write(self, samples: Samples) -> None:
-        """Play; returns when all but the device's latency of it was heard."""
-        if not self._started:
-            self._stream.start()
-            self._started = True
-        self._stream.write(samples.reshape(-1, 1))
-
-    def finish(self) -> None:
-        """Wait until the last sound was heard. Some drivers drop what they hold when stopped: silence pushes it out."""
-        if self._started:
-            self.write(np.zeros(round(2 * DEVICE_LATENCY_S * self._sample_rate), np.float32))
-            self._stream.stop()
-        self._stream.close()
-
-    def abandon(self) -> None:
-        """Fall silent at once."""
-        if self._started:
-            self._stream.abort()
-        self._stream.close()
 
 
 def open_path(path: str, sample_rate: int, name: FormatName) -> Sink:

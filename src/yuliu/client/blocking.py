@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from yuliu.client.transport import Transport
     from yuliu.speaker import Audio
     from yuliu.types import Cancelled, Chunk, Ending
+    from yuliu.wire.native.messages import Done, Started
 
 T = TypeVar("T")
 
@@ -112,12 +113,52 @@ class BlockingStream:
     def __init__(self, loop: _Loop, stream: ClientStream) -> None:
         self._loop = loop
         self.stream: ClientStream = stream
-        """The stream itself; its values may be read from here."""
+        """The stream itself."""
+
+    @property
+    def context(self) -> str:
+        """Its name on the connection."""
+        return self.stream.context
+
+    @property
+    def started(self) -> Started | None:
+        """What the server says of it, once it is carried."""
+        return self.stream.started
 
     @property
     def ending(self) -> Ending | None:
         """How it ended, once it has."""
         return self.stream.ending
+
+    @property
+    def done(self) -> Done | None:
+        """The server's account of a stream that was finished."""
+        return self.stream.done
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.stream.is_over
+
+    @property
+    def num_bytes(self) -> int:
+        """Of sound, that were received."""
+        return self.stream.num_bytes
+
+    @property
+    def num_resumed(self) -> int:
+        """How often it went on after a drop."""
+        return self.stream.num_resumed
+
+    @property
+    def entered_at_s(self) -> float | None:
+        """When it was asked for, seconds of ``time.monotonic``."""
+        return self.stream.entered_at_s
+
+    @property
+    def first_sound_at_s(self) -> float | None:
+        """When the first sound was received."""
+        return self.stream.first_sound_at_s
 
     def __enter__(self) -> BlockingStream:
         """Connect if need be, and ask for the stream."""
@@ -158,6 +199,10 @@ class BlockingStream:
         """All that is told of it, in order."""
         return self._loop.each(self.stream.events())
 
-    def __iter__(self) -> Iterator[Chunk]:
-        """Its sound."""
+    def chunks(self) -> Iterator[Chunk]:
+        """Its sound as chunks; what ``for chunk in stream`` gives."""
         return self._loop.each(self.stream.chunks())
+
+    def __iter__(self) -> Iterator[Chunk]:
+        """As :meth:`chunks`."""
+        return self.chunks()

@@ -79,6 +79,18 @@ class JitterBuffer:
         self._num_held = 0
         self._ended = True
 
+    def restart(self) -> None:
+        """For the sound of another stream: what was learnt of the network stays, as do the counts."""
+        self.clear()
+        self._ended = self._playing = False
+        self._filling_since_s = self._dry_at_s = None
+
+    def is_short_of(self, num_samples: int, now: float) -> bool:
+        """Whether what is taken now would have silence in it that sound still to come could fill."""
+        if not self._playing:
+            self._begin_if_it_may(now)
+        return not self._ended and not (self._playing and self._num_held >= num_samples)
+
     def take(self, num_samples: int, now: float) -> Samples:
         """What is to be played now, filled up with silence."""
         if not self._playing:

@@ -6,7 +6,9 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from yuliu.client.errors import SoundDeviceFailed
 from yuliu.client.jitter import JitterBuffer
+from yuliu.client.playout import Playout
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +17,16 @@ if TYPE_CHECKING:
 
 BLOCK_S = 0.02
 """Sound is handed to the output in blocks of this length."""
+STUCK_S = 5.0
+"""An output that does not take a block for so long is broken."""
+FALL_SILENT_S = 2.5
+"""How long an output that is stopped may take."""
+LOOK_S = 0.1
+"""How often is looked whether it is."""
+LOW_S = 0.04
+"""Silence is written for want of sound only when the output holds no more than this: more sound may come in time."""
+WAIT_S = 0.005
+"""How long is waited for it at a time."""
 
 
 class Output(Protocol):
@@ -22,7 +34,7 @@ class Output(Protocol):
 
     @property
     def latency_s(self) -> float:
-        """How long what is written waits to be heard, seconds."""
+        """How long what is written waits to be heard once the output is full, seconds."""
         ...
 
     def write(self, samples: Samples) -> None:
@@ -79,7 +91,7 @@ class Player:
     Args:
         output: Where to; is closed by :meth:`finish` and :meth:`stop`.
         sample_rate: Hz.
-        buffer: What holds sound back; None takes one that begins with none held.
+        buffer: What holds sound back, fresh or restarted; None takes one that begins with none held.
         clock: Seconds, monotonic.
     """
 
@@ -95,9 +107,12 @@ class Player:
         """When the first sound was given to the output, by the clock; None before."""
         self._output, self._rate, self._clock = output, sample_rate, clock
         self._buffer = buffer or JitterBuffer(sample_rate)
-        self._lock = threading.Lock()
+        self._playout = Playout(sample_rate)
+        self._lock = threading.Condition()
         self._stopped = False
         self._error: Exception | None = None
+        self._giving_since_s: float | None = None  # a block to the output, which has not taken it
+        self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="yuliu-player", daemon=True)
         self._started = False
 
@@ -121,61 +136,114 @@ class Player:
 
     @property
     def position_s(self) -> float:
-        """How much was heard, seconds: for ``played`` and ``cancel`` of the stream."""
+        """How much was heard, seconds of sound: for ``played`` and ``cancel`` of the stream."""
         with self._lock:
-            return max(0.0, self._buffer.num_samples_played / self._rate - self._output.latency_s)
+            return self._playout.position_s(self._output.latency_s)
+
+    @property
+    def heard_at_s(self) -> float | None:
+        """When the first sound was heard, as far as the output tells, by the clock; None before.
+
+        It is known once the output is full, which it is after its latency, and at the end.
+        """
+        with self._lock:
+            return self._playout.first_heard_at_s
 
     def put(self, samples: Samples) -> None:
         """More sound. Playing begins by itself.
 
         Raises:
+            SoundDeviceFailed: The output does not take any.
             Exception: What the output raised.
         """
-        if self._error is not None:
-            raise self._error
+        self.check()
         with self._lock:
             self._buffer.put(samples, self._clock())
+            self._lock.notify()
         if not self._started:
             self._started = True
             self._thread.start()
+
+    def check(self) -> None:
+        """Whether it still plays. Raises as :meth:`put` does."""
+        self._check(STUCK_S)
 
     def finish(self) -> None:
         """Wait until all was heard. Raises as :meth:`put` does."""
         with self._lock:
             self._buffer.end()
-        self._join()
+            self._lock.notify()
+        self._join(STUCK_S)
 
     def stop(self) -> float:
-        """Fall silent at once; the position, seconds. Raises as :meth:`put` does."""
+        """Fall silent at once, also while another thread waits in :meth:`finish`; the position, seconds.
+
+        Raises as :meth:`put` does.
+        """
         with self._lock:
             self._stopped = True
             self._buffer.clear()
-        self._join()
+            self._lock.notify()
+        self._join(FALL_SILENT_S)
         return self.position_s
 
-    def _join(self) -> None:
-        if self._started:
-            self._thread.join()
-        else:
+    def _join(self, patience_s: float) -> None:
+        if not self._started:
             self._output.abandon()
+            self._over.set()
+        while not self._over.wait(LOOK_S):
+            self._check(patience_s)
+        self._check(patience_s)
+
+    def _check(self, patience_s: float) -> None:
         if self._error is not None:
             raise self._error
+        since_s = self._giving_since_s
+        if since_s is not None and self._clock() - since_s > patience_s:
+            raise SoundDeviceFailed("the sound device does not play any more: it takes no sound")
 
     def _run(self) -> None:
         try:
-            num_samples = round(BLOCK_S * self._rate)
-            while True:
-                with self._lock:
-                    if self._buffer.is_over:
-                        break
-                    now = self._clock()
-                    block = self._buffer.take(num_samples, now)
-                    if self.began_at_s is None and self._buffer.num_samples_played:
-                        self.began_at_s = now
-                self._output.write(block)
+            while self._play_block(round(BLOCK_S * self._rate)):
+                pass
+            self._giving_since_s = self._clock()
             if self._stopped:
                 self._output.abandon()
             else:
                 self._output.finish()
         except Exception as error:  # noqa: BLE001 - handed on whole to whoever puts, finishes or stops
             self._error = error
+        finally:
+            self._giving_since_s = None
+            self._over.set()
+
+    def _play_block(self, num_samples: int) -> bool:
+        """Whether there was one; silence follows the last until all was heard, so that it can still be stopped."""
+        with self._lock:
+            latency_s = self._output.latency_s
+            while self._may_wait(num_samples, latency_s):
+                self._lock.wait(WAIT_S)
+            if self._stopped or (self._buffer.is_over and self._is_heard(latency_s)):
+                return False
+            now = self._clock()
+            num_before = self._buffer.num_samples_played
+            block = self._buffer.take(num_samples, now)
+            num_sound = self._buffer.num_samples_played - num_before
+            if self.began_at_s is None and num_sound:
+                self.began_at_s = now
+            self._giving_since_s = now
+        self._output.write(block)
+        with self._lock:
+            self._giving_since_s = None
+            self._playout.wrote(num_samples, num_sound, self._clock(), latency_s)
+        return True
+
+    def _may_wait(self, num_samples: int, latency_s: float) -> bool:
+        """Whether there is time to wait for sound: before the first, and while the output holds enough."""
+        now = self._clock()
+        if not self._buffer.is_short_of(num_samples, now):
+            return False
+        return self.began_at_s is None or min(latency_s, self._playout.held_s(now)) > LOW_S
+
+    def _is_heard(self, latency_s: float) -> bool:
+        return self._playout.position_s(latency_s) * self._rate >= self._playout.num_sound - 0.5
