@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from yuliu.audio.chain import NO_EFFECTS, Effects
+from yuliu.audio.compressor import Compression
 from yuliu.audio.join import silences
 from yuliu.engines.api import PlanOptions, StepRequest, Utterance
 from yuliu.engines.tone import ToneEngine
 from yuliu.joiner import Joiner, Part
 from yuliu.types import MAX_PAUSE_S, Boundary, Chunk, Mark, Segment, Span, SpeakOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.engines.tone import Manner
 
 RATE = 24_000
 
@@ -25,18 +33,24 @@ def segment(text: str, start: int, **changes: object) -> Segment:
     return replace(plain, **changes)  # type: ignore[arg-type]
 
 
-def planned(engine: ToneEngine, what: Segment) -> Part:
+def planned(engine: ToneEngine, what: Segment, effects: Effects = NO_EFFECTS, pace: float = 1.0) -> Part:
     wanted = silences(what.boundary, 1.0)
-    part = Part(what, wanted.pause_s, what.pause_s)
+    part = Part(what, wanted.pause_s, what.pause_s, effects, pace)
     part.utterance = engine.plan(what, PlanOptions(SpeakOptions(), wanted.lead_s, wanted.tail_s))
     return part
 
 
-def spoken(joiner: Joiner, segments: list[Segment], steps: list[int]) -> list[Chunk]:
-    """All chunks, with steps of these sizes in turn."""
-    engine, chunks, number = ToneEngine(), [], 0
-    for what in segments:
-        part = planned(engine, what)
+def spoken(
+    joiner: Joiner,
+    segments: list[Segment],
+    steps: list[int],
+    wanted: Sequence[tuple[Effects, float]] = (),
+    manner: Manner = "frames",
+) -> list[Chunk]:
+    """All chunks, with steps of these sizes in turn, and what is wanted of each segment's sound."""
+    engine, chunks, number = ToneEngine(manner=manner), [], 0
+    for place, what in enumerate(segments):
+        part = planned(engine, what, *(wanted[place] if wanted else ()))
         while not utterance_of(part).done:
             (result,) = engine.step([StepRequest(utterance_of(part), steps[number % len(steps)])])
             pauses, sound = joiner.join(part, result.samples, result.utterance)
@@ -103,3 +117,124 @@ def test_marks_have_the_time_of_what_follows_them() -> None:
     assert [mark.name for mark in closing.marks] == ["last"]
     assert len(closing.samples) == pytest.approx(0.5 * RATE, abs=1)
     assert joiner.end(Span(7, 7)) is None
+
+
+EFFECTS = st.builds(
+    Effects,
+    volume_db=st.sampled_from([0.0, -6.0, 9.0]),
+    pitch_semitones=st.sampled_from([0.0, -3.0, 2.0]),
+    level=st.booleans(),
+    compression=st.sampled_from([None, Compression()]),
+    highpass=st.booleans(),
+    limit=st.sampled_from([None, True, False]),
+)
+PARTS = st.lists(st.tuples(EFFECTS, st.sampled_from([1.0, 0.7, 1.6, 4.0])), min_size=3, max_size=3)
+
+
+def joined(chunks: list[Chunk]) -> np.ndarray:
+    return np.concatenate([chunk.samples for chunk in chunks])
+
+
+@settings(deadline=None, max_examples=40)
+@given(PARTS, st.lists(st.integers(1, 40), min_size=1, max_size=8), st.sampled_from(["frames", "autoregressive"]))
+def test_steps_do_not_change_what_effects_make(
+    wanted: list[tuple[Effects, float]], steps: list[int], manner: Manner
+) -> None:
+    """Any effects, changing from part to part: any steps give the same samples, times of words and marks."""
+    whole, cut = (spoken(Joiner(RATE), THREE, sizes, wanted, manner) for sizes in ([10_000], steps))
+    assert np.array_equal(joined(whole), joined(cut))
+    assert [t for c in whole for t in c.timings] == [t for c in cut for t in c.timings]
+    assert np.abs(joined(whole)).max() < 1.0
+
+
+@settings(deadline=None, max_examples=30)
+@given(PARTS, st.lists(st.integers(1, 40), min_size=1, max_size=4))
+def test_a_part_sounds_the_same_whatever_stands_before_it(
+    wanted: list[tuple[Effects, float]], steps: list[int]
+) -> None:
+    """But for its level, where the stream is levelled."""
+    plain = [(replace(effects, level=False), pace) for effects, pace in wanted]
+    chunks = spoken(Joiner(RATE), THREE, steps, plain)
+    for number, what in enumerate(THREE):
+        alone = spoken(Joiner(RATE), [what], [10_000], plain[number : number + 1])
+        with_pause = joined([chunk for chunk in chunks if chunk.source == what.source])
+        assert np.array_equal(with_pause[-len(joined(alone)) :], joined(alone))
+
+
+@settings(deadline=None, max_examples=30)
+@given(PARTS, st.lists(st.integers(1, 40), min_size=1, max_size=4))
+def test_times_lie_where_the_sound_is(wanted: list[tuple[Effects, float]], steps: list[int]) -> None:
+    """Lengths are those of the engine divided by the pace; pauses are what they were; chunks follow each other."""
+    joiner = Joiner(RATE)
+    chunks = spoken(joiner, THREE, steps, wanted)
+    at_s = 0.0
+    for chunk in chunks:
+        assert chunk.start_s == pytest.approx(at_s)
+        at_s += len(chunk.samples) / RATE
+    assert joiner.audio_s == pytest.approx(at_s)
+    assert gaps_s(chunks) == pytest.approx([0.4, 1.0], abs=0.011)
+    sound_s = sum((0.1 * len(what.text.split()) + 0.02) / pace for what, (_, pace) in zip(THREE, wanted, strict=True))
+    silence_s = 0.4 + 1.0 - sum(0.02 / pace for _, pace in wanted[1:])
+    assert joiner.audio_s == pytest.approx(sound_s + silence_s, abs=0.001)
+    lengths_s = [timing.end_s - timing.start_s for chunk in chunks for timing in chunk.timings]
+    paces = [pace for what, (_, pace) in zip(THREE, wanted, strict=True) for _ in what.text.split()]
+    assert lengths_s == pytest.approx([0.1 / pace for pace in paces])
+
+
+def test_a_part_without_wishes_is_what_the_engine_gave() -> None:
+    """The very samples, but for the fades at its ends; it waits for nothing."""
+    engine = ToneEngine()
+    part = planned(engine, THREE[0])
+    joiner, at = Joiner(RATE), 0
+    while not utterance_of(part).done:
+        (result,) = engine.step([StepRequest(utterance_of(part), 5)])
+        _, sound = joiner.join(part, result.samples, result.utterance)
+        assert sound is not None
+        assert len(sound.samples) == len(result.samples)
+        if at and not result.utterance.done:
+            assert np.shares_memory(sound.samples, result.samples)
+        at += 1
+    assert at > 2
+    assert part.chain is None
+
+
+def test_what_holds_nothing_back_does_not_wait() -> None:
+    """A chain without lag gives each step at once."""
+    engine, joiner = ToneEngine(), Joiner(RATE)
+    part = planned(engine, THREE[0], Effects(volume_db=-6.0, highpass=True, limit=False))
+    (result,) = engine.step([StepRequest(utterance_of(part), 5)])
+    _, sound = joiner.join(part, result.samples, result.utterance)
+    assert sound is not None
+    assert len(sound.samples) == len(result.samples)
+    assert part.most_held_s(RATE) == 0
+
+
+@pytest.mark.parametrize("effects", [Effects(pitch_semitones=2.0), Effects(volume_db=6.0), Effects(level=True)])
+@pytest.mark.parametrize("pace", [1.0, 4.0])
+def test_no_more_is_held_back_than_it_says(effects: Effects, pace: float) -> None:
+    """What the scheduler is told to reckon with is never too little."""
+    engine, joiner = ToneEngine(), Joiner(RATE)
+    part = planned(engine, segment("word " * 30, 0), effects, pace)
+    num_in = num_out = 0
+    while not utterance_of(part).done:
+        (result,) = engine.step([StepRequest(utterance_of(part), 1)])
+        _, sound = joiner.join(part, result.samples, result.utterance)
+        num_in += len(result.samples)
+        num_out += len(sound.samples) if sound is not None else 0
+        assert num_in / pace - num_out <= part.most_held_s(RATE) * RATE + 1
+    assert num_out == round(num_in / pace)
+
+
+def test_levelling_hears_the_stream_and_its_pauses() -> None:
+    """Softer and softer parts come out more alike than they went in; what one part is levelled by is known from those
+    before it."""
+    engine, joiner = ToneEngine(), Joiner(RATE)
+    levels = []
+    for number in range(8):
+        part = planned(engine, segment("word " * 20, 100 * number), Effects(level=True))
+        (result,) = engine.step([StepRequest(utterance_of(part), 10_000)])
+        softer = result.samples * np.float32(10 ** (-number / 20))
+        _, sound = joiner.join(part, softer, result.utterance)
+        assert sound is not None
+        levels.append(20 * np.log10(np.sqrt(np.mean(np.square(sound.samples[RATE:])))))
+    assert np.ptp(levels[1:]) < 4.0

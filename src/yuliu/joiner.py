@@ -66,7 +66,7 @@ class Part:
     def most_held_s(self, sample_rate: int) -> float:
         """What of its sound may not be given before the engine has made all of it, seconds of what is given."""
         held_s = lag_s(sample_rate, self.effects, self.pace) / self.pace
-        return held_s + EDGE_S if held_s else 0.0
+        return held_s + 2 * EDGE_S if held_s else 0.0
 
     def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
         """A pause and marks that stand between this part and the next."""
