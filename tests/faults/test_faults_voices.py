@@ -246,6 +246,25 @@ def test_memory_stays_flat_over_a_thousand_sentences(port: int) -> None:
     assert process.memory_info().rss - settled_bytes < MAX_GROWTH_BYTES
 
 
+def test_a_long_text_is_there_before_a_client_loses_patience(port: int, speaker: Speaker) -> None:
+    """1,500 characters, for a client that waits ten seconds for anything to come: all of it comes.
+
+    Home Assistant (addons#3360, #3379, core#148602): time is up, the connection is reset, the file is empty, since
+    nothing is sent before the last sentence is made.
+    """
+    text = ("This sentence is one of many, and each of them has sixty letters. " * 30)[:1_500]
+    made = speaker.speak(text, voice="heart")
+    body = {"input": text, "voice": "heart", "response_format": "pcm"}
+    received = bytearray()
+    with httpx.stream("POST", f"http://127.0.0.1:{port}/v1/audio/speech", json=body, timeout=10) as answer:
+        pieces = answer.iter_raw()
+        received += next(pieces)
+        assert len(received) < RATE  # half a second, of a minute and more
+        for piece in pieces:
+            received += piece
+    assert bytes(received) == to_s16le(made.samples)
+
+
 def test_trailing_bytes_of_one_answer_are_no_sound_of_the_next(port: int, speaker: Speaker) -> None:
     """Answers sentence by sentence, put together as listeners do, are the sentences and nothing between them.
 
