@@ -116,11 +116,16 @@ class Talk:
 
 @contextlib.contextmanager
 def talking(
-    port: int, *, host: str = "127.0.0.1", adjust: Callable[[socket.socket], None] | None = None, **options: Any
+    port: int,
+    *,
+    host: str = "127.0.0.1",
+    query: str = "",
+    adjust: Callable[[socket.socket], None] | None = None,
+    **options: Any,
 ) -> Iterator[Talk]:
     """A connection to a server on this machine, whatever it is called."""
     raw = socket.create_connection(("127.0.0.1", port))
     if adjust is not None:
         adjust(raw)
-    with connect(f"ws://{host}:{port}/v1/stream", sock=raw, compression="deflate", **options) as ws:
+    with connect(f"ws://{host}:{port}/v1/stream{query}", sock=raw, compression="deflate", **options) as ws:
         yield Talk(ws)

@@ -19,7 +19,11 @@ LogFormat = Literal["line", "json"]
 
 
 def configure_log(log_format: LogFormat = "line") -> None:
-    """Log to standard error: warnings of all, and what Yuliu and uvicorn say of their work."""
+    """Log to standard error: warnings of all, and what Yuliu and uvicorn say of their work.
+
+    Not what uvicorn says of handshakes, which it tells with their query. (Configuring a logger forgets the levels that
+    were set for those below it.)
+    """
     logger = {"handlers": ["stderr"], "level": "INFO", "propagate": False}
     logging.config.dictConfig(
         {
@@ -28,7 +32,7 @@ def configure_log(log_format: LogFormat = "line") -> None:
             "formatters": {"ours": {"()": _FORMATTERS[log_format]}},
             "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "ours"}},
             "root": {"handlers": ["stderr"], "level": "WARNING"},
-            "loggers": {"yuliu": logger, "uvicorn": logger},
+            "loggers": {"yuliu": logger, "uvicorn": logger, "uvicorn.error.websocket": {"level": "WARNING"}},
         }
     )
 
