@@ -126,6 +126,21 @@ def test_a_segment_without_sound_is_done_when_planned() -> None:
     assert desk.tell(PlanFinished("lane-0", 10, 0, done=True)) == [Plan("lane-0", 11)]
 
 
+def test_a_listener_s_lead_is_what_he_gets() -> None:
+    """What effects hold back is not there yet: the stream counts as silent, and is stepped on at once."""
+    desk = Desk()
+    desk.open(1)
+    desk.text(1, 10)
+    desk.planned(10)
+    held = StepPart(10, 16, 0.2, done=False, heard_s=0.0)
+    (again,) = desk.tell(StepFinished("lane-0", (held,), took_s=0.02))
+    assert isinstance(again, Step)
+    stream = desk.policy._streams[1]
+    assert (stream.made_s, stream.lead_s(desk.now)) == (0.0, 0.0)
+    desk.tell(StepFinished("lane-0", (StepPart(10, 16, 0.2, done=True, heard_s=0.1),), took_s=0.02))
+    assert stream.made_s == 0.1
+
+
 def test_steps_grow_with_the_lead() -> None:
     """0.2, 0.4, 0.8 s: never more than twice the last step or twice what is left to play."""
     desk = Desk()
