@@ -189,6 +189,15 @@ def test_nothing_is_loaded_before_the_first_encoder(module: str) -> None:
     assert done.stdout == "False\n"
 
 
+@pytest.mark.parametrize("sample_rate", [8_000, 24_000, 48_000])
+def test_an_mp4_says_one_rate_in_both_places(sample_rate: int) -> None:
+    """Chromium's MediaSource refuses it otherwise; the entry of a track of Opus is always at 48 kHz."""
+    sound = encoded(speechlike(0.1), choose_encoding("mp4", RATE, sample_rate=sample_rate), [])
+    entry = sound.partition(b"Opus\0")[2][23:27]
+    specific = sound.partition(b"dOps")[2][4:8]
+    assert (int.from_bytes(entry) >> 16, int.from_bytes(specific)) == (48_000, 48_000)
+
+
 @pytest.mark.skipif(which("ffmpeg") is None, reason="there is no ffmpeg")
 @pytest.mark.parametrize("is_whole", [False, True])
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("pcm", "mulaw", "alaw")])

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
+from chromium import pages
+from party import PARTIES
 from serving import PATIENCE_S, running_server, serving
 
 import yuliu
@@ -36,10 +38,20 @@ def running() -> Iterator[Running]:
 
 
 @pytest.fixture(scope="session")
-def voices() -> Iterator[tuple[str, Speaker]]:
+def origin() -> Iterator[str]:
+    """Where the web page is that the tests have; under the name ``localhost`` it is another origin."""
+    with pages(PARTIES / "page") as port:
+        yield f"http://127.0.0.1:{port}"
+
+
+@pytest.fixture(scope="session")
+def voices(origin: str) -> Iterator[tuple[str, Speaker]]:
     """A server with the real voices, which all tests share: where it is, and the speaker that it speaks with."""
     speaker = yuliu.open()
-    with serving(lambda: speaker) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
+    with (
+        serving(lambda: speaker, origins=[origin]) as port,
+        httpx.Client(base_url=f"http://127.0.0.1:{port}") as client,
+    ):
         deadline_s = time.monotonic() + PATIENCE_S
         while client.get("/ready").status_code != 200:
             assert time.monotonic() < deadline_s

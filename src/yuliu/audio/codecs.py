@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 OPUS_FRAME_S = 0.02
+OPUS_RATE = 48_000
+"""What Opus is decoded to, Hz, whatever it was made of."""
+OPUS_HEAD_RATE_AT = 12
+"""Where an Opus head (RFC 7845) says what rate the sound had before, four bytes."""
 FLAC_STREAM_FRAME_S = 0.02
 """Length of a FLAC frame that is sent while it is being made; files have the encoder's own, about 0.2 s."""
 MP3_FAST_RATE = 32_000
@@ -188,7 +192,20 @@ def _stream(container: OutputContainer, encoding: Encoding, *, live: bool) -> Au
     )
     audio_stream = cast("AudioStream", stream)
     audio_stream.codec_context.thread_count = 1
+    if recipe.container == "mp4":
+        _say_48k(audio_stream)
     return audio_stream
+
+
+def _say_48k(stream: AudioStream) -> None:
+    """Chromium's MediaSource refuses MP4 whose two places for the rate differ, and one is always 48 kHz for Opus.
+
+    The other is what the sound was before it was encoded, which decoders have no use for.
+    """
+    context = stream.codec_context
+    context.open(strict=False)
+    head = context.extradata or b""
+    context.extradata = head[:OPUS_HEAD_RATE_AT] + OPUS_RATE.to_bytes(4, "little") + head[OPUS_HEAD_RATE_AT + 4 :]
 
 
 def _layout(encoding: Encoding) -> str:

@@ -1,0 +1,157 @@
+"""Chromium: web pages that hear the server in every way that browsers have, and one that is not welcome."""
+
+from __future__ import annotations
+
+import base64
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+from chromium import Page, chromium
+from party import needs
+from serving import running_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from serving import Running
+
+    from yuliu.speaker import Speaker
+    from yuliu.types import Samples
+
+pytestmark = [needs("chromium"), pytest.mark.timeout(120)]
+TEXT = "one two three four five six seven eight nine ten. One two. "
+"""A little more than a second, since it is played as slowly as it sounds."""
+FETCHED = ["mp3", "opus", "flac", "wav", "aac", "webm", "mp4"]
+PLAYED = {
+    "webm": "audio/webm; codecs=opus",
+    "mp4": "audio/mp4; codecs=opus",
+    "mp3": "audio/mpeg",
+    "aac": "audio/aac",
+}
+"""What this browser's MediaSource takes, and by which name."""
+PADDING_S = {"mp3": 0.1, "aac": 0.1, "mp4": 0.014}
+"""Silence that these have before and after the sound, both together, at most."""
+LOST_S = {"webm": 0.001}
+"""What a browser may take away: times in WebM are whole milliseconds."""
+BLOCK_S = 0.03
+"""What is counted into the length of a medium beyond its end: the rest of the last packet."""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory, origin: str) -> Iterator[Page]:
+    """A browser on the page that is allowed."""
+    with chromium(tmp_path_factory.mktemp("chromium")) as page:
+        page.open(f"{origin}/index.html")
+        yield page
+
+
+@pytest.fixture(scope="module")
+def running(origin: str) -> Iterator[Running]:
+    """A server that the page may use."""
+    with running_server(app={"origins": [origin]}) as running:
+        yield running
+
+
+def heard(told: dict[str, Any]) -> Samples:
+    """The samples that a function of the page gave."""
+    assert "samples" in told, told
+    return np.frombuffer(base64.b64decode(told["samples"]), np.float32)
+
+
+def sounding(samples: Samples) -> Samples:
+    """Without the silence around it."""
+    loud = np.flatnonzero(np.abs(samples) > 0.01)
+    return samples[loud[0] : loud[-1] + 1]
+
+
+def levels(samples: Samples) -> Samples:
+    """Loudness of each 50 ms, but for what is left of them at the end."""
+    frames = samples[: len(samples) // 1_200 * 1_200].reshape(-1, 1_200)
+    return np.asarray(np.sqrt(np.mean(frames**2, axis=1)), np.float32)
+
+
+def assert_all_of_it(samples: Samples, made: Samples, name: str) -> None:
+    """All of it was heard, as loud, and nothing more than the codec's padding."""
+    assert -LOST_S.get(name, 0.0) - 1e-4 <= (len(samples) - len(made)) / 24_000 <= PADDING_S.get(name, 0.0) + 1e-4
+    assert np.sum(samples**2) == pytest.approx(np.sum(made**2), rel=0.1)
+    if name in ("flac", "wav", "pcm"):
+        assert np.abs(samples - made).max() <= 1 / 16_384
+
+
+@pytest.mark.parametrize("name", FETCHED)
+def test_it_decodes_what_it_fetches(page: Page, running: Running, name: str) -> None:
+    """From another origin, with leave: the request is allowed, and what the headers say can be read."""
+    told = page.run("fetched", running.url, TEXT, name)
+    assert told["rate"] == "24000"
+    assert_all_of_it(heard(told), running.speaker.speak(TEXT).samples, name)
+
+
+def test_the_native_stream_to_the_sample(page: Page, running: Running) -> None:
+    """Its WebSocket gives the page what the library makes, all messages, and a clean end."""
+    told = page.run("spokenPcm", running.url, TEXT)
+    assert_all_of_it(heard(told), running.speaker.speak(TEXT).samples, "pcm")
+    kinds = [each["type"] for each in told["messages"]]
+    assert (kinds[0], kinds[-1]) == ("started", "done")
+    assert {"segment", "timing"} <= set(kinds)
+    assert (told["code"], told["wasClean"]) == (1000, True)
+
+
+@pytest.mark.parametrize(("name", "media_type"), PLAYED.items())
+def test_it_plays_the_native_stream(page: Page, running: Running, name: str, media_type: str) -> None:
+    """Through MediaSource, in an audio element, at the speed of the sound; it was listened to where it comes out."""
+    told = page.run("played", running.url, TEXT, name, media_type)
+    made = running.speaker.speak(TEXT).samples
+    assert told["code"] == 1000
+    assert -0.001 <= told["duration_s"] - len(made) / 24_000 <= PADDING_S.get(name, BLOCK_S)
+    sounded, spoken = levels(sounding(heard(told))), levels(sounding(made))
+    assert abs(len(sounded) - len(spoken)) <= 1
+    num_both = min(len(sounded), len(spoken)) - 1
+    assert np.abs(sounded[1:num_both] - spoken[1:num_both]).max() < 0.05
+
+
+@pytest.mark.parametrize(("name", "media_type"), PLAYED.items())
+def test_it_plays_while_the_sound_is_made(
+    page: Page, running: Running, origin: str, name: str, media_type: str
+) -> None:
+    """The element plays when three steps are made; the rest comes later, and it plays to the end."""
+    with running_server(app={"origins": [origin]}) as held:
+        held.gate.close()
+        for _ in range(3):
+            held.gate.pass_one()
+        try:
+            assert page.run("begun", held.url, TEXT, name, media_type) == "playing"
+            assert held.engine.num_steps <= 4  # one waits
+        finally:
+            held.gate.open()
+        told = page.run("rest")
+    made_s = len(running.speaker.speak(TEXT).samples) / 24_000
+    assert -0.001 <= told["duration_s"] - made_s <= PADDING_S.get(name, BLOCK_S)
+
+
+def test_a_page_of_another_origin_is_kept_out(page: Page, running: Running, origin: str) -> None:
+    """At both doors, and also where the browser asks no leave; nothing is made for it."""
+    before = running.engine.num_plans
+    page.open(f"{origin.replace('127.0.0.1', 'localhost')}/index.html")
+    try:
+        outcome = page.run("refused", running.url)
+    finally:
+        page.open(f"{origin}/index.html")
+    assert outcome == {"speech": "TypeError", "simple": "Opaque", "stream": "Error"}
+    assert running.engine.num_plans == before
+
+
+@pytest.mark.voices
+def test_real_voices(page: Page, voices: tuple[str, Speaker], tmp_path: Path) -> None:
+    """Fetched, streamed and played; the page shows what it heard, which a person may want to look at."""
+    url, speaker = voices
+    text = "三点半见。See you there."
+    made = speaker.speak(text).samples
+    assert_all_of_it(heard(page.run("spokenPcm", url, text)), made, "pcm")
+    for name in FETCHED:
+        assert_all_of_it(heard(page.run("fetched", url, text, name)), made, name)
+    told = page.run("played", url, text, "webm", PLAYED["webm"])
+    assert -0.001 <= told["duration_s"] - len(made) / 24_000 <= BLOCK_S
+    page.photograph(tmp_path / "heard.png")
+    assert (tmp_path / "heard.png").stat().st_size > 10_000

@@ -1,0 +1,130 @@
+"""Chromium, without a window, steered through its DevTools protocol, and a web server for the pages it opens."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import functools
+import http.server
+import json
+import os
+import re
+import subprocess
+import threading
+from typing import TYPE_CHECKING, Any
+
+from party import PATIENCE_S, program
+from websockets.sync.client import connect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from websockets.sync.client import ClientConnection
+
+OPTIONS = (
+    "--headless=new",
+    "--remote-debugging-port=0",
+    "--autoplay-policy=no-user-gesture-required",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-dev-shm-usage",
+    "--disable-gpu",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+    "--no-default-browser-check",
+    "--no-first-run",
+)
+"""Alone with this machine."""
+_DEVTOOLS = re.compile(r"DevTools listening on (ws://\S+)")
+
+
+class Page:
+    """A tab: calls one after the other, as the DevTools protocol numbers them."""
+
+    def __init__(self, ws: ClientConnection) -> None:
+        self._ws = ws
+        self._session: str | None = None
+        self._number = 0
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.call("Page.enable")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        """Call a method of the protocol."""
+        self._number += 1
+        session = {} if self._session is None else {"sessionId": self._session}
+        self._ws.send(json.dumps({"id": self._number, "method": method, "params": params, **session}))
+        answer = self._until(lambda told: told.get("id") == self._number)
+        assert "error" not in answer, answer
+        result: dict[str, Any] = answer["result"]
+        return result
+
+    def open(self, url: str) -> None:
+        """Go to a page, and wait until all of it is there."""
+        assert "errorText" not in self.call("Page.navigate", url=url)
+        self._until(lambda told: told.get("method") == "Page.loadEventFired")
+
+    def run(self, function: str, *arguments: Any) -> Any:
+        """What a function of the page gives; what it throws fails."""
+        expression = f"{function}({', '.join(map(json.dumps, arguments))})"
+        told = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in told, told["exceptionDetails"]["exception"].get("description", told)
+        return told["result"].get("value")
+
+    def photograph(self, path: Path) -> None:
+        """Write a picture of all of the page, PNG."""
+        told = self.call("Page.captureScreenshot", captureBeyondViewport=True)
+        path.write_bytes(base64.b64decode(told["data"]))
+
+    def _until(self, is_it: Any) -> dict[str, Any]:
+        while not is_it(told := json.loads(self._ws.recv(timeout=PATIENCE_S))):
+            pass
+        found: dict[str, Any] = told
+        return found
+
+
+@contextlib.contextmanager
+def chromium(folder: Path) -> Iterator[Page]:
+    """A browser with nothing in it; what it keeps, it keeps in a folder."""
+    as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
+    command = [str(program("chromium")), *OPTIONS, *as_root, f"--user-data-dir={folder}", "about:blank"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        watch = threading.Timer(PATIENCE_S, process.kill)
+        watch.start()
+        try:
+            assert process.stderr is not None
+            lines = iter(process.stderr.readline, "")
+            found = next((found for line in lines if (found := _DEVTOOLS.search(line))), None)
+            watch.cancel()
+            assert found is not None, f"Chromium did not start: {process.wait(PATIENCE_S)}"
+            draining = threading.Thread(target=process.stderr.read)
+            draining.start()
+            with connect(found[1], max_size=None, compression=None) as ws:
+                page = Page(ws)
+                yield page
+                ws.send(json.dumps({"id": 0, "method": "Browser.close"}))
+            process.wait(PATIENCE_S)
+        finally:
+            watch.cancel()
+            process.kill()
+            draining.join(PATIENCE_S)
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Nothing on the test's screen."""
+
+
+@contextlib.contextmanager
+def pages(folder: Path) -> Iterator[int]:
+    """A web server for the files of a folder; gives the port."""
+    handler = functools.partial(_Quiet, directory=str(folder))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join(PATIENCE_S)
