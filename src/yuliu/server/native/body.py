@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from yuliu.errors import NothingToSpeak, YuliuError
+from yuliu.errors import NothingToSpeak, TimedOut, YuliuError
 from yuliu.server.connection import SLOW_BODY
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.window import Piece
@@ -27,9 +27,11 @@ class BodyTalk:
     Args:
         open_stream: Makes a stream from a ``start``; may raise.
         body: Reads what arrives.
+        idle_s: How long is waited for the body to begin; then the stream itself waits for text.
     """
 
-    def __init__(self, open_stream: Callable[[said.Start], KeptStream], body: Body) -> None:
+    def __init__(self, open_stream: Callable[[said.Start], KeptStream], body: Body, *, idle_s: float) -> None:
+        self._idle_s = idle_s
         self._open_stream = open_stream
         self._body = body
         self._stream: KeptStream | None = None
@@ -68,19 +70,24 @@ class BodyTalk:
     async def _read(self, receive: Receive) -> None:
         """Take the body, and go on until the client is gone."""
         try:
-            while True:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    return
-                if self._stream is None or not self._stream.text_ended:
-                    self._take(self._body.push(message.get("body", b"")))
-                    if not message.get("more_body", False) and not (self._stream and self._stream.text_ended):
-                        self._take(self._body.finish())
+            async with asyncio.timeout(self._idle_s) as beginning:
+                await self._read_all(receive, beginning)
+        except TimeoutError:
+            self._problem = problem_of(TimedOut(f"the body did not begin within {self._idle_s:g} s"))
         except YuliuError as error:
             if self._stream is not None:
                 self._stream.fail(error)
                 await asyncio.Event().wait()  # it is told by whoever writes, after what was made before
             self._problem = problem_of(error)
+
+    async def _read_all(self, receive: Receive, beginning: asyncio.Timeout) -> None:
+        while (message := await receive())["type"] != "http.disconnect":
+            if self._stream is None or not self._stream.text_ended:
+                self._take(self._body.push(message.get("body", b"")))
+                if not message.get("more_body", False) and not (self._stream and self._stream.text_ended):
+                    self._take(self._body.finish())
+            if self._stream is not None:
+                beginning.reschedule(None)
 
     def _take(self, messages: list[said.Start | said.Text | said.Flush | said.Config | said.End]) -> None:
         for message in messages:

@@ -94,7 +94,9 @@ class StreamDoor:
                 trace_parent=headers.get("traceparent", ""),
                 stream_id=request_id(scope),
             )
-            talk = BodyTalk(open_stream, Body(headers.get("content-type"), query))
+            talk = BodyTalk(
+                open_stream, Body(headers.get("content-type"), query), idle_s=self._limits.native.idle_text_s
+            )
             problem = await talk.run(scope, receive, send)
             answering = talk.answering
         except YuliuError as error:

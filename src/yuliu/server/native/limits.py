@@ -14,7 +14,7 @@ class NativeLimits:
     idle_s: float = 75.0
     """How long a connection without open contexts is kept that says nothing."""
     idle_text_s: float = 300.0
-    """How long a context waits for text when all before is spoken."""
+    """How long a context waits for text when all before is spoken, and a request for its body to begin."""
     ping_s: float = 20.0
     """How often clients are pinged, and how long they may take to answer."""
     kept_bytes: int = 524_288
