@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,10 @@ import pytest
 from chromium import Page, chromium
 from party import needs
 from serving import running_server
+
+from yuliu.keys import KeyStore
+from yuliu.server.gate import Keys
+from yuliu.wire.keys import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,6 +145,20 @@ def test_a_page_of_another_origin_is_kept_out(page: Page, running: Running, orig
         page.open(f"{origin}/index.html")
     assert outcome == {"speech": "TypeError", "simple": "Opaque", "stream": "Error"}
     assert running.engine.num_plans == before
+
+
+def test_a_page_shows_its_key(page: Page, running: Running, origin: str, tmp_path: Path) -> None:
+    """In a header, or as a subprotocol where browsers can send no headers; it can read that another one is wrong."""
+    store = KeyStore(tmp_path)
+    key = store.add(partial(Key, "page"))
+    made = running.speaker.speak(TEXT).samples
+    with running_server(app={"origins": [origin], "keys": Keys(store)}) as locked:
+        assert_all_of_it(heard(page.run("fetched", locked.url, TEXT, "flac", key)), made, "flac")
+        assert_all_of_it(heard(page.run("spokenPcm", locked.url, TEXT, key)), made, "pcm")
+        for wrong in (None, "yuliu_wrong"):
+            told = page.run("fetched", locked.url, TEXT, "flac", wrong)
+            assert (told["status"], told["code"]) == (401, "invalid_api_key")
+            assert page.run("streamOutcome", locked.url, wrong) == "Error"
 
 
 @pytest.mark.voices

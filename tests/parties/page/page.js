@@ -26,13 +26,13 @@ function draw(samples, label) {
 }
 
 // The whole body of a speech request, decoded by the browser.
-async function fetched(server, text, format) {
+async function fetched(server, text, format, key) {
   const answer = await fetch(`${server}/v1/audio/speech`, {
     method: "POST",
-    headers: { "Content-Type": "application/json" },
+    headers: { "Content-Type": "application/json", ...(key && { Authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ input: text, response_format: format }),
   });
-  if (!answer.ok) return { status: answer.status };
+  if (!answer.ok) return { status: answer.status, ...(await answer.json()).error };
   const context = new OfflineAudioContext(1, 1, RATE);
   const sound = await context.decodeAudioData(await answer.arrayBuffer());
   const rate = answer.headers.get("X-Sample-Rate");  // a page sees it only if the server lets it
@@ -40,9 +40,10 @@ async function fetched(server, text, format) {
 }
 
 // A context of the native stream; text goes by word, as from a model. Gives messages, and takes sound as it comes.
-function spoken(server, text, format, onSound) {
+function spoken(server, text, format, onSound, key) {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`${server.replace("http", "ws")}/v1/stream`);
+    const protocols = key ? ["yuliu", `yuliu.key.${key}`] : [];
+    const socket = new WebSocket(`${server.replace("http", "ws")}/v1/stream`, protocols);
     const say = (type, fields) => socket.send(JSON.stringify({ type, context: "a", ...fields }));
     const messages = [];
     socket.binaryType = "arraybuffer";
@@ -64,9 +65,9 @@ function spoken(server, text, format, onSound) {
 }
 
 // PCM over the native stream, as samples.
-async function spokenPcm(server, text) {
+async function spokenPcm(server, text, key) {
   const pieces = [];
-  const end = await spoken(server, text, "pcm", (sound) => pieces.push(...new Int16Array(sound)));
+  const end = await spoken(server, text, "pcm", (sound) => pieces.push(...new Int16Array(sound)), key);
   return { ...end, samples: told(Float32Array.from(pieces, (sample) => sample / 32768), "native stream, pcm") };
 }
 
@@ -126,15 +127,19 @@ async function recorder(player) {
   };
 }
 
+const outcome = (promise) => promise.then(() => "let in", (error) => error.name);
+
+// Whether a socket opens, with a key or without one.
+const streamOutcome = (server, key) => outcome(spoken(server, "Hello.", "pcm", () => undefined, key));
+
 // How a page that is not welcome is kept out: no answer can be read, no socket opens.
 async function refused(server) {
   const body = JSON.stringify({ input: "Hello." });
   const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body };
-  const outcome = (promise) => promise.then(() => "let in", (error) => error.name);
   return {
     speech: await outcome(fetch(`${server}/v1/audio/speech`, asked)),
     simple: await outcome(fetch(`${server}/v1/audio/speech`, { method: "POST", mode: "no-cors", body })
       .then((answer) => { if (answer.type === "opaque") throw new DOMException("", "Opaque"); })),
-    stream: await outcome(spoken(server, "Hello.", "pcm", () => undefined)),
+    stream: await streamOutcome(server),
   };
 }
