@@ -112,6 +112,7 @@ class Player:
         self._stopped = False
         self._error: Exception | None = None
         self._giving_since_s: float | None = None  # a block to the output, which has not taken it
+        self._silent_at_s: float | None = None  # the position where it was stopped
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="yuliu-player", daemon=True)
         self._started = False
@@ -138,7 +139,9 @@ class Player:
     def position_s(self) -> float:
         """How much was heard, seconds of sound: for ``played`` and ``cancel`` of the stream."""
         with self._lock:
-            return self._playout.position_s(self._output.latency_s)
+            if self._silent_at_s is not None:
+                return self._silent_at_s
+            return self._playout.position_s(self._clock(), self._output.latency_s)
 
     @property
     def heard_at_s(self) -> float | None:
@@ -208,6 +211,7 @@ class Player:
                 pass
             self._giving_since_s = self._clock()
             if self._stopped:
+                self._silent_at_s = self.position_s
                 self._output.abandon()
             else:
                 self._output.finish()
@@ -223,9 +227,9 @@ class Player:
             latency_s = self._output.latency_s
             while self._may_wait(num_samples, latency_s):
                 self._lock.wait(WAIT_S)
-            if self._stopped or (self._buffer.is_over and self._is_heard(latency_s)):
-                return False
             now = self._clock()
+            if self._stopped or (self._buffer.is_over and self._is_heard(now, latency_s)):
+                return False
             num_before = self._buffer.num_samples_played
             block = self._buffer.take(num_samples, now)
             num_sound = self._buffer.num_samples_played - num_before
@@ -235,7 +239,7 @@ class Player:
         self._output.write(block)
         with self._lock:
             self._giving_since_s = None
-            self._playout.wrote(num_samples, num_sound, self._clock(), latency_s)
+            self._playout.wrote(num_samples, num_sound, since_s=now, now=self._clock(), latency_s=latency_s)
         return True
 
     def _may_wait(self, num_samples: int, latency_s: float) -> bool:
@@ -243,7 +247,7 @@ class Player:
         now = self._clock()
         if not self._buffer.is_short_of(num_samples, now):
             return False
-        return self.began_at_s is None or min(latency_s, self._playout.held_s(now)) > LOW_S
+        return self.began_at_s is None or self._playout.held_s(now, latency_s) > LOW_S
 
-    def _is_heard(self, latency_s: float) -> bool:
-        return self._playout.position_s(latency_s) * self._rate >= self._playout.num_sound - 0.5
+    def _is_heard(self, now: float, latency_s: float) -> bool:
+        return self._playout.position_s(now, latency_s) * self._rate >= self._playout.num_sound - 0.5

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
 SETTLED_S = 1.0
 """So long after the first block its writes tell when the output began; later the two clocks have drifted apart."""
+
+
+WAITED_S = 0.002
+"""An output that lets its writer wait so long is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,9 @@ class _Block:
 class Playout:
     """Tells sound from the silence around it while both pass through an output.
 
+    An output plays at the pace of the clock whatever it has, and lets its writer wait when it is full. So after a wait
+    it is known what it holds; between waits the clock tells, as long as it has not run dry.
+
     Args:
         sample_rate: Hz.
     """
@@ -36,40 +44,47 @@ class Playout:
         self._blocks: deque[_Block] = deque()
         self._first_sound: int | None = None
         self._began_at_s: float | None = None
-        self._zero_at_s: float | None = None
+        self._zero_at_s = 0.0  # when it would have begun, had it never stood still since
+        self._first_zero_at_s = math.inf  # the same, of the time in which it settled
 
-    def wrote(self, num_samples: int, num_sound: int, now: float, latency_s: float) -> None:
+    def wrote(self, num_samples: int, num_sound: int, *, since_s: float, now: float, latency_s: float) -> None:
         """The output has taken a block.
 
         Args:
             num_samples: Of the block.
             num_sound: How many of them, its first ones, are sound.
+            since_s: When it was given to it, seconds.
             now: When it had taken it, seconds.
-            latency_s: What the output then holds at most, seconds.
+            latency_s: What the output holds at most, seconds.
         """
+        if self._began_at_s is None:
+            self._began_at_s = self._zero_at_s = since_s
         if num_sound and self._first_sound is None:
             self._first_sound = self._num_written
+        self._zero_at_s = max(self._zero_at_s, since_s - self._num_written / self._rate)  # it may have run dry
         self._num_written += num_samples
         self.num_sound += num_sound
         self._blocks.append(_Block(self._num_written, self.num_sound, num_samples, num_sound))
-        self._began_at_s = now if self._began_at_s is None else self._began_at_s
+        if_full_s = now - (self._num_written / self._rate - latency_s)
+        is_full = now - since_s > WAITED_S
+        self._zero_at_s = if_full_s if is_full else min(self._zero_at_s, if_full_s)
         if now - self._began_at_s <= SETTLED_S + latency_s:
-            zero_at_s = now - (self._num_written / self._rate - latency_s)
-            self._zero_at_s = zero_at_s if self._zero_at_s is None else min(self._zero_at_s, zero_at_s)
+            self._first_zero_at_s = min(self._first_zero_at_s, if_full_s)
         self._forget(latency_s)
 
-    def position_s(self, latency_s: float) -> float:
-        """How much sound was heard, seconds, of an output that holds so much of what was written."""
-        heard = self._num_written - round(latency_s * self._rate)
+    def held_s(self, now: float, latency_s: float) -> float:
+        """How much of what was written is still to be heard, seconds."""
+        held_s = self._num_written / self._rate - (now - self._zero_at_s)
+        return 0.0 if self._began_at_s is None else min(latency_s, max(0.0, held_s))
+
+    def position_s(self, now: float, latency_s: float) -> float:
+        """How much sound was heard, seconds."""
+        heard = self._num_written - round(self.held_s(now, latency_s) * self._rate)
         for block in self._blocks:
             if block.end > heard:
                 in_block = max(0, heard - (block.end - block.num_samples))
                 return (block.sound_end - block.num_sound + min(in_block, block.num_sound)) / self._rate
         return self.num_sound / self._rate
-
-    def held_s(self, now: float) -> float:
-        """How much of what was written is still to be heard, by the clock, seconds."""
-        return 0.0 if self._zero_at_s is None else self._num_written / self._rate - (now - self._zero_at_s)
 
     @property
     def first_heard_at_s(self) -> float | None:
@@ -78,9 +93,9 @@ class Playout:
         An output takes the first blocks faster than it plays them, until it is full: from then on what it has taken
         less what it holds is what was heard.
         """
-        if self._first_sound is None or self._zero_at_s is None or self._began_at_s is None:
+        if self._first_sound is None or self._began_at_s is None:
             return None
-        return max(self._zero_at_s, self._began_at_s) + self._first_sound / self._rate
+        return max(self._first_zero_at_s, self._began_at_s) + self._first_sound / self._rate
 
     def _forget(self, latency_s: float) -> None:
         """Blocks that were heard long since."""

@@ -1,0 +1,142 @@
+"""A sound server of the test's own (PulseAudio), with sinks that lead nowhere, and ears that record what they play."""
+
+from __future__ import annotations
+
+import ctypes.util
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from yuliu.types import Samples
+
+PATIENCE_S = 20.0
+"""How long anything may take that must happen; only met by a test that fails."""
+NEEDED = ("pulseaudio", "pactl", "parec")
+EAR_MS = 10
+ALSA = """
+pcm.!default {{ type pulse server "{address}" }}
+ctl.!default {{ type pulse server "{address}" }}
+"""
+
+
+def missing() -> str:
+    """What is not installed here; nothing if all is there. ALSA's part for PulseAudio comes with the server."""
+    programs = [each for each in NEEDED if shutil.which(each) is None]
+    return ", ".join([*programs, *([] if ctypes.util.find_library("portaudio") else ["libportaudio2"])])
+
+
+class SoundServer:
+    """Starts it; :meth:`close` ends it."""
+
+    def __init__(self) -> None:
+        self._folder = tempfile.mkdtemp(prefix="yuliu-sound-")  # short: names of sockets may be no longer than 107
+        self._names = itertools.count(1)
+        address = f"unix:{self._folder}/socket"
+        config = Path(self._folder, "alsa.conf")
+        config.write_text(ALSA.format(address=address))
+        self.environ: dict[str, str] = {
+            "ALSA_CONFIG_PATH": f"/usr/share/alsa/alsa.conf:{config}",
+            "PULSE_SERVER": address,
+            "HOME": self._folder,
+            "XDG_RUNTIME_DIR": self._folder,
+            "PULSE_RUNTIME_PATH": self._folder,
+        }
+        """For programs that are to play on it."""
+        socket = f"module-native-protocol-unix socket={self._folder}/socket auth-anonymous=1"
+        options = ["-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disallow-module-loading=no"]
+        self._process = subprocess.Popen(
+            ["pulseaudio", *options, "-L", socket],
+            env={**os.environ, **self.environ},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        until_s = time.monotonic() + PATIENCE_S
+        while self._ask("info").returncode:
+            assert time.monotonic() < until_s, "the sound server does not start"
+            time.sleep(0.05)
+
+    def sink(self, sample_rate: int) -> Sink:
+        """A new one, on which whatever is started from now on plays."""
+        name = f"sink{next(self._names)}"
+        options = f"rate={sample_rate} channels=1 channel_map=mono format=float32le"
+        number = self._ask("load-module", "module-null-sink", f"sink_name={name}", *options.split()).stdout.strip()
+        assert number.isdigit(), number
+        assert self._ask("set-default-sink", name).returncode == 0
+        return Sink(self, name, number, sample_rate)
+
+    def unload(self, number: str) -> None:
+        """Take a sink away."""
+        self._ask("unload-module", number)
+
+    def freeze(self) -> None:
+        """It answers nobody any more."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def close(self) -> None:
+        """End it, also if it is frozen or dead."""
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        environ = {**os.environ, **self.environ}
+        return subprocess.run(["pactl", *arguments], env=environ, capture_output=True, text=True, timeout=PATIENCE_S)
+
+
+class Sink:
+    """A device that leads nowhere, and an ear at it.
+
+    Without an ear it plays two seconds at a time, which no device does.
+    """
+
+    def __init__(self, server: SoundServer, name: str, number: str, sample_rate: int) -> None:
+        self._server, self._number = server, number
+        self.parts: list[bytes] = []
+        """What was recorded."""
+        options = ["--raw", "--format=float32le", f"--rate={sample_rate}", "--channels=1", f"--latency-msec={EAR_MS}"]
+        self._process = subprocess.Popen(
+            ["parec", "-d", f"{name}.monitor", *options],
+            env={**os.environ, **server.environ},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        self._thread = threading.Thread(target=self._listen)
+        self._thread.start()
+        until_s = time.monotonic() + PATIENCE_S
+        while len(self.parts) < 5:
+            assert time.monotonic() < until_s, "nothing is recorded"
+            time.sleep(0.02)
+
+    def pull(self) -> None:
+        """Take the device away."""
+        self._server.unload(self._number)
+
+    def heard(self) -> Samples:
+        """All that was played, from the first sample that is not silence to the last."""
+        time.sleep(0.2)  # what is on its way
+        self.close()
+        samples = np.frombuffer(b"".join(self.parts), np.float32)
+        loud = np.flatnonzero(samples)
+        return samples[loud[0] : loud[-1] + 1] if len(loud) else samples[:0]
+
+    def close(self) -> None:
+        """Listen no more."""
+        self._process.kill()
+        self._thread.join()
+        self._process.wait()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None
+        with self._process.stdout as file:
+            while data := os.read(file.fileno(), 65_536):
+                self.parts.append(data)
