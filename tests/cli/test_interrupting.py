@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+import sound_server
 from at_terminal import FAKE_SOUNDDEVICE, AtTerminal
 from native import LONG
 from serving import running_server
@@ -191,3 +192,28 @@ def test_the_text_is_shown_on_the_terminal_only(sit: Sit, device: Path, tmp_path
     at.type(" ")
     assert at.end() == 0
     assert at.seen == ""
+
+
+@pytest.mark.skipif(bool(sound_server.missing()), reason=f"not installed: {sound_server.missing()}")
+def test_with_a_real_sound_server(running: Running) -> None:
+    """From the key to the ear: silence, and the position told is what was heard."""
+    server = sound_server.SoundServer()
+    sink = server.sink(RATE)
+    at = AtTerminal("client", "--url", running.url, LONG, environ=server.environ)
+    try:
+        at.until_keys_are_read()
+        sink.until_it_plays()
+        at.look(1.0)
+        at.type(" ")
+        heard_s, _, length = told(at)
+        assert at.end() == 0
+        assert at.is_as_before
+        samples = sink.heard()
+    finally:
+        at.close()
+        sink.close()
+        server.close()
+    assert length == len(LONG)
+    expected = running.speaker.speak(LONG[:500]).samples
+    first = int(np.flatnonzero(expected)[0])
+    assert heard_s == pytest.approx((first + len(samples)) / RATE, abs=0.06)

@@ -14,6 +14,7 @@ from serving import Gate, running_server, tone_speaker
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.client import AsgiTransport, AsyncClient, ConnectionLost, Retry, ServerRefused, Sound, WebSocketTransport
+from yuliu.client.waterfall import Moments, waterfall
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, InvalidRequest, UnknownVoice
 from yuliu.server.app import create_app
@@ -356,3 +357,32 @@ async def test_a_client_that_is_closed(running: Running) -> None:
     await client.close()
     with pytest.raises(Closed):
         await client.speak("Hello.")
+
+
+@pytest.mark.parametrize("when", ["before it was carried", "before its first sound"])
+async def test_the_time_to_the_first_sound_with_a_drop_in_it(
+    client: AsyncClient, transport: InProcess, gate: Gate, when: str
+) -> None:
+    """The parts add up, and none is less than nothing: what the drop took is of the network or the text."""
+    gate.close()
+    async with client.stream(times=True) as stream:
+        if when == "before it was carried":
+            await transport.sockets[-1].drop()
+        await stream.push(TEXT)
+        if when == "before its first sound":
+            while stream.started is None:
+                await asyncio.sleep(0.001)
+            await transport.sockets[-1].drop()
+        await stream.end()
+        gate.open()
+        assert await pcm(stream)
+    assert stream.done is not None
+    assert stream.done.times is not None
+    assert stream.entered_at_s is not None
+    assert stream.first_sound_at_s is not None
+    at_s = stream.first_sound_at_s
+    moments = Moments(asked_s=stream.entered_at_s, received_s=at_s, given_s=at_s, heard_s=at_s)
+    found = waterfall(stream.done.times, moments)
+    assert found.sum_ms == pytest.approx(moments.whole_ms, abs=0.01)
+    assert min(getattr(found, name) for name in found.__dataclass_fields__) >= -0.01
+    assert len(transport.sockets) == 2

@@ -7,7 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -146,7 +145,7 @@ def test_a_device_that_goes_away_is_told(mortal: SoundServer, tmp_path: Path, ho
     """As such, at once, by a program that ends as it should."""
     sink = mortal.sink(24_000)
     playing = Playing(mortal, tmp_path, ramp(24_000 * 60), 24_000)
-    until_it_plays(sink)
+    sink.until_it_plays()
     if how == "pulled":
         sink.pull()
     else:
@@ -162,7 +161,7 @@ def test_a_sound_server_that_hangs_is_told(mortal: SoundServer, tmp_path: Path) 
     """Nobody waits for it: neither who stops, nor the end of the program, which does not crash either."""
     sink = mortal.sink(24_000)
     playing = Playing(mortal, tmp_path, ramp(24_000 * 60), 24_000, "3")
-    until_it_plays(sink)
+    sink.until_it_plays()
     mortal.freeze()
     told = playing.told()
     mortal.close()
@@ -177,14 +176,6 @@ def test_no_device(mortal: SoundServer, tmp_path: Path) -> None:
     playing = Playing(mortal, tmp_path, ramp(100), 24_000)
     _, errors = playing.process.communicate(timeout=sound_server.PATIENCE_S)
     assert b"SoundDeviceFailed: no sound device can be used here" in errors
-
-
-def until_it_plays(sink: sound_server.Sink) -> None:
-    """Wait until something is heard."""
-    until_s = time.monotonic() + sound_server.PATIENCE_S
-    while not any(np.frombuffer(part, np.float32).any() for part in sink.parts[-20:]):
-        assert time.monotonic() < until_s
-        time.sleep(0.02)
 
 
 def test_portaudio_is_left_alone_while_it_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,6 +117,13 @@ class Sink:
             assert time.monotonic() < until_s, "nothing is recorded"
             time.sleep(0.02)
 
+    def until_it_plays(self) -> None:
+        """Wait until something is heard."""
+        until_s = time.monotonic() + PATIENCE_S
+        while not any(np.frombuffer(part, np.float32).any() for part in self.parts[-20:]):
+            assert time.monotonic() < until_s
+            time.sleep(0.02)
+
     def pull(self) -> None:
         """Take the device away."""
         self._server.unload(self._number)
