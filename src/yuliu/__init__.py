@@ -13,6 +13,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from yuliu.audio.chain import Effects
+    from yuliu.audio.compressor import Compression
     from yuliu.errors import YuliuError
     from yuliu.explaining import Explanation, explain
     from yuliu.scheduler.policy.events import Terms
@@ -31,6 +33,8 @@ __all__ = (
     "Cancelled",
     "Chunk",
     "Chunking",
+    "Compression",
+    "Effects",
     "Entry",
     "Explanation",
     "Failed",
@@ -53,6 +57,8 @@ __all__ = (
 )
 
 _HOMES = {
+    "yuliu.audio.chain": ("Effects",),
+    "yuliu.audio.compressor": ("Compression",),
     "yuliu.errors": ("YuliuError",),
     "yuliu.explaining": ("Explanation", "explain"),
     "yuliu.scheduler.policy.events": ("Terms",),

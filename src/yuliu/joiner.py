@@ -148,6 +148,7 @@ class Joiner:
         if self._levelling is None:
             self._levelling = Levelling(self._sample_rate)
         if part.chain is None and part.utterance is not None:  # its first sound: the pause before it comes first
+            self._levelling.begin()
             self._levelling.push(self._pause_before(part.utterance.lead_s / part.pace))
         return self._levelling.push(samples)
 

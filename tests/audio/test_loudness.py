@@ -111,3 +111,19 @@ def test_the_gain_has_no_steps() -> None:
 
 def test_nothing_is_held_back() -> None:
     assert most_held_s(Levelling(RATE), babble(RATE)) == Levelling.lag_s == 0
+
+
+def test_what_begins_anew_is_not_taken_to_be_like_what_was() -> None:
+    """After a soft sentence the gain for it goes back in the pause, so that the next one does not become loud."""
+    after = {}
+    for begins in (False, True):
+        levelling = Levelling(RATE)
+        for seed in range(4):
+            levelling.push(sentence(TARGET_LUFS, seed=seed))
+        levelling.push(sentence(TARGET_LUFS - 5, seed=4)[: -RATE // 4])
+        if begins:
+            levelling.begin()
+        levelling.push(np.zeros(2 * RATE // 5, np.float32))
+        after[begins] = lufs(levelling.push(sentence(TARGET_LUFS, seed=5, duration_s=1.5)))
+    assert after[False] > after[True] + 0.5
+    assert after[True] == pytest.approx(TARGET_LUFS, abs=1.0)

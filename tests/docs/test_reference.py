@@ -37,6 +37,8 @@ VALUES = (
         yuliu.ReaderOptions,
         yuliu.SegmenterOptions,
         yuliu.Chunking,
+        yuliu.Effects,
+        yuliu.Compression,
     ),
 )
 

@@ -65,6 +65,10 @@ class Meter:
         """Loudness of the last moments of speech."""
         return _loudness(self._short.power)
 
+    def forget_present(self) -> None:
+        """What comes next need not be like what was heard last: it is taken to be like all of the stream."""
+        self._short = _Mean(self._long.power, HOP_S * BLOCK_HOPS, SHORT_S)
+
     def hear(self, power: float) -> None:
         """The mean square of the next :data:`HOP_S` of weighted sound."""
         self._hops = [*self._hops[1 - BLOCK_HOPS :], power]
@@ -97,9 +101,9 @@ class _Mean:
 class Levelling:
     """Brings speech slowly to one loudness.
 
-    What all of a stream has too much or too little is taken off or put on slowly; where the last moments differ from
-    the stream by more than a tolerance, the excess is, too. The gain for a hop is found from what was heard before it,
-    so that nothing is held back; within a hop it moves in a straight line.
+    What all of a stream has too much or too little is taken off or put on slowly; where the last moments of a sentence
+    differ from the stream by more than a tolerance, the excess is, too, until the next one begins. The gain for a hop
+    is found from what was heard before it, so that nothing is held back; within a hop it moves in a straight line.
 
     Args:
         sample_rate: Hz.
@@ -116,7 +120,7 @@ class Levelling:
         self._meter = Meter(target_lufs)
         self._hop = np.zeros(self._num_hop)
         self._num_heard = 0  # of the hop
-        self._correction_db = 0.0
+        self._wanted_db = self._correction_db = 0.0
         self._gains = (1.0, 1.0)  # at the beginning and at the end of the hop
         self._ramp = np.arange(self._num_hop) / self._num_hop
 
@@ -124,6 +128,11 @@ class Levelling:
     def correction_db(self) -> float:
         """The gain to which it moves now, dB."""
         return self._correction_db
+
+    def begin(self) -> None:
+        """Another sentence or clause comes, after its pause: the gain goes back to what the whole stream needs."""
+        self._meter.forget_present()
+        self._find_gain()
 
     def push(self, samples: Samples) -> Samples:
         """The samples, louder or softer; may leave [-1, 1]. As many as came in."""
@@ -149,12 +158,15 @@ class Levelling:
     def _next_hop(self) -> None:
         self._num_heard = 0
         self._meter.hear(float(np.square(self._hop).mean()))
+        self._find_gain()
+        self._correction_db += _within(self._wanted_db - self._correction_db, MAX_SLOPE_DB_S * HOP_S)
+        self._gains = (self._gains[1], 10 ** (self._correction_db / 20))
+
+    def _find_gain(self) -> None:
         level, present = self._meter.level_lufs, self._meter.present_lufs
         difference_db = present - level
         excess_db = difference_db - _within(difference_db, TOLERANCE_DB)
-        wanted_db = _within(self._target_lufs - level - excess_db, MAX_CORRECTION_DB)
-        self._correction_db += _within(wanted_db - self._correction_db, MAX_SLOPE_DB_S * HOP_S)
-        self._gains = (self._gains[1], 10 ** (self._correction_db / 20))
+        self._wanted_db = _within(self._target_lufs - level - excess_db, MAX_CORRECTION_DB)
 
 
 def _within(value: float, limit: float) -> float:
