@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from shutil import which
@@ -172,6 +173,32 @@ def test_closing_without_an_end_frees_it(name: FormatName) -> None:
     abandon(100)
     assert process.num_threads() <= num_threads
     assert process.memory_info().rss - num_bytes < 4 << 20
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux tells FFmpeg how many threads to start")
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_encoder_starts_no_threads(name: FormatName) -> None:
+    """A thousand responses would have thousands; and the thread that opens one may use the same cores as before."""
+    encoded(speechlike(0.1), choose_encoding(name, RATE), [])  # whatever the first one loads
+    process, cores = psutil.Process(), os.sched_getaffinity(0)
+    num_threads = process.num_threads()
+    with Encoder(choose_encoding(name, RATE), RATE) as encoder:
+        encoder.write(speechlike(0.3))
+        assert process.num_threads() == num_threads
+    assert process.num_threads() == num_threads
+    assert os.sched_getaffinity(0) == cores
+
+
+def test_a_sandbox_that_forbids_choosing_cores_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There are idle threads then, and the same bytes."""
+    encoding = choose_encoding("opus", RATE)
+    usual = encoded(speechlike(0.3), encoding, [])
+
+    def forbidden(*_: object) -> None:
+        raise PermissionError("not here")
+
+    monkeypatch.setattr(os, "sched_setaffinity", forbidden, raising=False)
+    assert encoded(speechlike(0.3), encoding, []) == usual
 
 
 @pytest.mark.parametrize("encoding", [Encoding("mp3", 9_000, 1, 64), Encoding("opus", 22_050, 1, 48)])

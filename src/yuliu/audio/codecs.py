@@ -2,11 +2,13 @@
 
 Every codec is fed frames of its own size, whatever the cuts of what is written, so the bytes depend on the sound alone.
 Encoding, muxing and the writing of containers release the interpreter's lock. PyAV puts a filter graph before every
-codec, whose threads (about as many as cores, at most 16) never have anything to do.
+codec, which it makes at the first frame, holding that lock, with as many threads as there are cores (at most 16), which
+never have anything to do. It is made with the encoder here, before there is sound, and, on Linux, without them.
 """
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -122,6 +124,7 @@ class ContainerCodec:
             self._stream = _stream(self._container, encoding, live=num_samples is None)
             self._container.start_encoding()
             self._num_frame: int = self._stream.codec_context.frame_size
+        _make_graph(self._stream, encoding, self._time_base)
 
     def write(self, pcm: Pcm) -> None:
         """Encode what fills frames, keep the rest."""
@@ -195,6 +198,33 @@ def _stream(container: OutputContainer, encoding: Encoding, *, live: bool) -> Au
     if recipe.container == "mp4":
         _say_48k(audio_stream)
     return audio_stream
+
+
+def _make_graph(stream: AudioStream, encoding: Encoding, time_base: Fraction) -> None:
+    """Let PyAV make its filter graph now. The frame without samples that it is asked for is refused by what is made."""
+    from av import AudioFrame, FFmpegError
+
+    frame = AudioFrame(format=RECIPES[encoding.name].sample_format, layout=_layout(encoding), samples=0)
+    frame.sample_rate = encoding.sample_rate
+    frame.time_base = time_base
+    with suppress(FFmpegError), _on_one_core():
+        stream.encode(frame)
+
+
+@contextmanager
+def _on_one_core() -> Iterator[None]:
+    """FFmpeg starts as many threads for a graph as the calling thread may use cores: let it be one for a moment."""
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
+    try:
+        if cores:
+            os.sched_setaffinity(0, {max(cores)})
+    except OSError:  # a sandbox may forbid it; the threads do no harm but that there are many
+        cores = set()
+    try:
+        yield
+    finally:
+        if cores:
+            os.sched_setaffinity(0, cores)
 
 
 def _say_48k(stream: AudioStream) -> None:
