@@ -13,6 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving import read_answer, receive_all, running_server, speech_bytes, unchunked
 
+from yuliu.server.connection import MAX_UPGRADE_LINE_BYTES, MAX_UPGRADE_LINES
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -169,3 +171,23 @@ def test_curl_that_asks_for_http_2_is_served(running: Running) -> None:
     command = ["curl", "-sS", "--http2", "--max-time", "20", *headers, f"{running.url}/v1/audio/speech"]
     finished = subprocess.run(command, capture_output=True, check=True)
     assert finished.stdout == running.speech(input="hello", response_format="pcm").content
+
+
+@pytest.mark.parametrize(
+    ("extra", "status"),
+    [
+        (b"X-Long: " + b"x" * (MAX_UPGRADE_LINE_BYTES - 10) + b"\r\n", b"101"),
+        (b"X-Long: " + b"x" * (MAX_UPGRADE_LINE_BYTES - 9) + b"\r\n", b"431"),
+        (b"X: a\r\n" * (MAX_UPGRADE_LINES - 5), b"101"),
+        (b"X: a\r\n" * (MAX_UPGRADE_LINES - 4), b"431"),
+    ],
+)
+@pytest.mark.parametrize("before", [b"", HEALTH])
+def test_a_handshake_too_large_is_refused(running: Running, extra: bytes, status: bytes, before: bytes) -> None:
+    """By its own parser it would be ended without a word; with an answer, on new connections and used ones."""
+    with running.connect() as raw:
+        if before:
+            raw.sendall(before)
+            assert raw.recv(65_536).endswith(b'{"status":"alive"}')
+        raw.sendall(b"GET /v1/stream HTTP/1.1\r\nHost: localhost\r\n" + WEBSOCKET + extra + b"\r\n")
+        assert raw.recv(65_536).startswith(b"HTTP/1.1 " + status)

@@ -1,0 +1,231 @@
+"""Every reader of ``wire``: whatever comes, it is read or refused with a reason, and nothing else is ever raised."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import json
+import pkgutil
+from dataclasses import asdict, is_dataclass
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import yuliu.wire
+from yuliu.errors import InvalidRequest
+from yuliu.wire import effects, feedback, keys, lexicons, manner, openai, phrases, sound, strict_json
+from yuliu.wire.native import body, reading, requests, writing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+JSON = "application/json"
+ENTRY = {"text": "a", "reading": "b", "alphabet": "ipa", "lang": "en", "match_case": True, "where": "word"}
+SPEECH = {"input": "hello 你好", "model": "tts-1", "voice": {"id": "alloy"}, "response_format": "wav", "speed": 1.5}
+SPEECH |= {"stream_format": "sse", "sample_rate": 8000, "channels": 2, "kbps": 64, "lexicon": ["a"], "seed": 1}
+SPEECH |= {"lexicon_entries": [ENTRY], "preset": "a", "class": "bulk", "weight": 2, "lead_in_ms": 5, "chunking": "a"}
+START = {"type": "start", "context": "a", "voice": "a", "format": "pcm", "sample_rate": 8000, "speed": 1.0, "seed": 5}
+KEY = {"name": "a", "sha256": "0" * 64, "scopes": ["speak"], "weight": 2.5, "per_minute": 1, "created": "2026-01-31"}
+PLS = (
+    '<?xml version="1.0" encoding="UTF-8"?><lexicon version="1.0" alphabet="ipa" xml:lang="en"'
+    ' xmlns="http://www.w3.org/2005/01/pronunciation-lexicon"><lexeme><grapheme>a</grapheme>'
+    "<phoneme>b</phoneme></lexeme></lexicon>"
+)
+DONE = {"type": "done", "context": "a", "seq": 1, "spoken": [[0, 1]], "skipped": [[1, 2, "a"]], "failed": []}
+
+READERS: Mapping[str, tuple[Callable[[bytes], object], list[bytes]]] = {
+    "openai.parse_speech": (
+        lambda data: openai.parse_speech(data, JSON, openai.SpeechLimits()),
+        [json.dumps(SPEECH).encode()],
+    ),
+    "phrases.parse_phrases": (
+        lambda data: phrases.parse_phrases(data, JSON),
+        [json.dumps({"phrases": ["a", "b"], "voice": "c", "speed": 1.5}).encode()],
+    ),
+    "phrases.parse_phrase_file": (
+        lambda data: phrases.parse_phrase_file(data.decode("utf-8", "replace"), where="a"),
+        ["# a\n你好\n\nhello\n".encode()],
+    ),
+    "feedback.parse_feedback": (
+        lambda data: feedback.parse_feedback(data, JSON),
+        [json.dumps({"stream": "a", "kind": "click"}).encode()],
+    ),
+    "lexicons.parse_lexicon": (
+        lambda data: [lexicons.parse_lexicon(data, form) for form in lexicons.MEDIA_TYPES],
+        [json.dumps({"entries": [ENTRY]}).encode(), b"text\treading\nab\tcd\n", PLS.encode()],
+    ),
+    "lexicons.parse_entry": (lambda data: lexicons.parse_entry(loose(data), "a"), [json.dumps(ENTRY).encode()]),
+    "lexicons.parse_entries": (lambda data: lexicons.parse_entries(loose(data)), [json.dumps([ENTRY]).encode()]),
+    "lexicons.parse_names": (lambda data: lexicons.parse_names(loose(data)), [b'["a", "b"]']),
+    "lexicons.parse_if_match": (lambda data: lexicons.parse_if_match(data.decode("latin-1")), [b'W/"17"']),
+    "lexicons.form_of_body": (lambda data: lexicons.form_of_body(data.decode("latin-1")), [b"application/json"]),
+    "keys.parse_keys": (keys.parse_keys, [json.dumps({"version": 1, "keys": [KEY]}).encode()]),
+    "manner.parse_manner": (
+        lambda data: manner.parse_manner(fields(data), {"x-yuliu-weight": data.decode("latin-1")}),
+        [json.dumps(SPEECH).encode()],
+    ),
+    "manner.parse_language": (lambda data: manner.parse_language(fields(data)), [b'{"language": "zh"}']),
+    "effects.parse_effects": (
+        lambda data: effects.parse_effects(fields(data)),
+        [json.dumps({"volume_db": 3, "pitch_semitones": 2, "effects": {"level": True, "limit": False}}).encode()],
+    ),
+    "strict_json.read_json": (lambda data: strict_json.read_json(data, what="a"), [json.dumps(SPEECH).encode()]),
+    "strict_json.read_object": (lambda data: strict_json.read_object(data, what="a"), [json.dumps(SPEECH).encode()]),
+    "strict_json.check_text": (lambda data: strict_json.check_text(loose(data), "a"), [b'"hello"']),
+    "sound.encoding_asked_for": (
+        lambda data: sound.encoding_asked_for(
+            str(fields(data).get("format")),
+            24_000,
+            field="format",
+            sample_rate=whole(data, "sample_rate"),
+            channels=whole(data, "channels") or 1,
+            kbps=whole(data, "kbps"),
+        ),
+        [json.dumps({"format": "mp3", "sample_rate": 8000, "channels": 2, "kbps": 64}).encode()],
+    ),
+    "native.reading.parse_object": (lambda data: reading.parse_object(text(data)), [json.dumps(START).encode()]),
+    "native.reading.parse_message": (lambda data: reading.parse_message(fields(data)), [json.dumps(START).encode()]),
+    "native.reading.parse_sound": (lambda data: reading.parse_sound(fields(data)), [json.dumps(START).encode()]),
+    "native.body.start_of_query": (
+        lambda data: body.start_of_query({name: str(value) for name, value in fields(data).items()}),
+        [json.dumps({"voice": "a", "speed": 1.5, "seed": 5, "lexicon": "a"}).encode()],
+    ),
+    "native.body.Body": (
+        lambda data: [pieces(kind, data) for kind in (body.TEXT, body.LINES)],
+        [f"{json.dumps({'type': 'start'})}\n{json.dumps({'type': 'text', 'text': 'a'})}\n".encode()],
+    ),
+    "native.requests.parse_reply": (lambda data: requests.parse_reply(text(data)), [json.dumps(DONE).encode()]),
+    "native.writing.parse_sound_frame": (writing.parse_sound_frame, [writing.sound_bytes(1, 5, b"abcd")]),
+}
+"""Each reader of what comes from outside, over bytes, with examples that it takes."""
+CLIENTS = ("native.requests.parse_reply", "native.writing.parse_sound_frame")
+"""Those of the client's half raise plain ``ValueError``: no server is told of it."""
+
+
+SETTINGS = settings(max_examples=40, deadline=None)
+WORDS = [b"null", b"true", b"-1", b"1e999", b"{}", b"[]", b'""', b"NaN", b"\x00", b"\xff", b",", b"9" * 400]
+ODD = st.recursive(
+    st.one_of(
+        *(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=4)),
+        st.sampled_from(["a" * 300, 10**400, "\ud800"]),
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+def loose(data: bytes) -> object:
+    """A value as Python's own reader of JSON finds it; what is none is a text."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError):
+        return text(data)
+
+
+def fields(data: bytes) -> dict[str, Any]:
+    value = loose(data)
+    return value if isinstance(value, dict) else {"type": value, "text": value}
+
+
+def whole(data: bytes, name: str) -> int | None:
+    value = fields(data).get(name)
+    return value if isinstance(value, int) else None
+
+
+def text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
+
+
+def pieces(kind: str, data: bytes) -> list[object]:
+    """A body in three pieces, of which the cuts depend on the bytes."""
+    reader = body.Body(kind, {})
+    at = sorted((sum(data) % (len(data) + 1), len(data) // 2))
+    found = [reader.push(part) for part in (data[: at[0]], data[at[0] : at[1]], data[at[1] :])]
+    return [*found, reader.finish()]
+
+
+def read(name: str, data: bytes) -> object:
+    """What is read, or the refusal; whatever else is raised comes through."""
+    try:
+        return READERS[name][0](data)
+    except InvalidRequest as error:
+        assert error.message
+        assert error.code != "error"
+        return error
+    except ValueError as error:
+        assert name in CLIENTS
+        return error
+
+
+def test_no_reader_is_missing() -> None:
+    """All functions of ``wire`` that are called so, and whatever may refuse."""
+    found = set()
+    for module in pkgutil.walk_packages(yuliu.wire.__path__, "yuliu.wire."):
+        for name, value in vars(importlib.import_module(module.name)).items():
+            refuses = inspect.isfunction(value) and "InvalidRequest" in (value.__doc__ or "")
+            if getattr(value, "__module__", "") == module.name and (name.startswith("parse_") or refuses):
+                found.add(f"{module.name.removeprefix('yuliu.wire.')}.{name}")
+    elsewhere = {
+        "openai.choose_voice",  # from names, in test_openai
+        "openai.speech_encoding",  # by sound.encoding_asked_for
+        "phrases.check_total",  # by both readers of phrases
+        "native.requests.request_text",  # writes, in test_requests
+    }
+    assert found - elsewhere - set(READERS) == set()
+    assert set(READERS) - found == {"native.body.Body", "native.writing.parse_sound_frame"} - found
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_examples_are_taken(name: str) -> None:
+    """Else what is made of them below would hardly be looked at."""
+    reader, examples = READERS[name]
+    if name == "lexicons.parse_lexicon":
+        for form, example in zip(lexicons.MEDIA_TYPES, examples, strict=True):
+            assert lexicons.parse_lexicon(example, form)
+    elif name == "native.body.Body":
+        assert pieces(body.LINES, examples[0])
+    else:
+        for example in examples:
+            reader(example)
+
+
+@pytest.mark.parametrize("name", READERS)
+@SETTINGS
+@given(data=st.binary(max_size=80) | st.text(max_size=40).map(lambda given: given.encode("utf-8", "surrogatepass")))
+def test_any_bytes(name: str, data: bytes) -> None:
+    """Read the same each time, or refused."""
+    first, second = read(name, data), read(name, data)
+    assert told(first) == told(second)
+
+
+@pytest.mark.parametrize("name", READERS)
+@SETTINGS
+@given(data=st.data())
+def test_damaged_examples(name: str, data: st.DataObject) -> None:
+    """A stretch of a right one is lost, doubled, or something else: where most of a reader is reached."""
+    example = data.draw(st.sampled_from(READERS[name][1]))
+    start, end = sorted(data.draw(st.tuples(st.integers(0, len(example)), st.integers(0, len(example)))))
+    instead = data.draw(st.binary(max_size=6) | st.sampled_from(WORDS) | st.just(example[start:end] * 2))
+    read(name, example[:start] + instead + example[end:])
+
+
+@pytest.mark.parametrize("name", READERS)
+@SETTINGS
+@given(data=st.data())
+def test_other_values_in_examples(name: str, data: st.DataObject) -> None:
+    """A value of a right one is of another kind, too large, or too long."""
+    example = data.draw(st.sampled_from(READERS[name][1]))
+    value = loose(example)
+    if not isinstance(value, dict):
+        return
+    field = data.draw(st.sampled_from(sorted(value)))
+    read(name, json.dumps({**value, field: data.draw(ODD)}).encode())
+
+
+def told(found: object) -> object:
+    """What was found, so that it can be compared."""
+    if isinstance(found, Exception):
+        return type(found), str(found)
+    return repr(asdict(found)) if is_dataclass(found) and not isinstance(found, type) else repr(found)

@@ -1,0 +1,217 @@
+"""Every bound that ``wire`` and ``server`` name is tried at its edge, here or where this says."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import yuliu
+from yuliu.errors import InvalidRequest
+from yuliu.wire.feedback import parse_feedback
+from yuliu.wire.keys import (
+    MAX_CHARACTERS,
+    MAX_KEYS,
+    MAX_PER_MINUTE,
+    MAX_STREAMS,
+    Key,
+    parse_keys,
+    shown_key,
+)
+from yuliu.wire.manner import MAX_LEAD_IN_MS, MAX_SEED, MAX_WEIGHT, MIN_WEIGHT, parse_manner
+from yuliu.wire.native import reading
+from yuliu.wire.native.body import LINES, Body
+from yuliu.wire.openai import MAX_SPEED, MIN_SPEED, SpeechLimits, parse_speech
+from yuliu.wire.phrases import (
+    MAX_PHRASE_CHARACTERS,
+    MAX_PHRASES,
+    MAX_TOTAL_CHARACTERS,
+    check_total,
+    parse_phrase_file,
+    parse_phrases,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SOURCE = Path(yuliu.__file__).parent
+TESTS = Path(__file__).parents[1]
+JSON = "application/json"
+
+
+def speech(**fields: Any) -> object:
+    return parse_speech(json.dumps({"input": "a", **fields}).encode(), JSON, SpeechLimits())
+
+
+def phrases(*texts: str) -> object:
+    return parse_phrases(json.dumps({"phrases": texts}).encode(), JSON)
+
+
+def keys(number: int) -> object:
+    rows = [{"name": f"k{index}", "sha256": f"{index:064x}"} for index in range(number)]
+    return parse_keys(json.dumps({"version": 1, "keys": rows}).encode())
+
+
+def key(**terms: Any) -> object:
+    return Key("a", "0" * 64, **terms)
+
+
+def message(kind: str, **fields: Any) -> object:
+    return reading.parse_message({"type": kind, "context": "a", **fields})
+
+
+def line(num_characters: int) -> object:
+    return Body(LINES, {}).push(b" " * num_characters)
+
+
+def shown(num_characters: int) -> object:
+    found = shown_key({"x-api-key": "k" * num_characters})
+    if found is None:
+        raise InvalidRequest("it is none")
+    return found
+
+
+EDGES: dict[str, list[tuple[Callable[[], object], Callable[[], object]]]] = {
+    "wire.openai.MIN_SPEED": [(lambda: speech(speed=MIN_SPEED), lambda: speech(speed=MIN_SPEED - 1e-9))],
+    "wire.openai.MAX_SPEED": [(lambda: speech(speed=MAX_SPEED), lambda: speech(speed=MAX_SPEED + 1e-9))],
+    "wire.phrases.MAX_PHRASES": [
+        (lambda: phrases(*"a" * MAX_PHRASES), lambda: phrases(*"a" * (MAX_PHRASES + 1))),
+        (lambda: check_total("a" * MAX_PHRASES), lambda: check_total("a" * (MAX_PHRASES + 1))),
+    ],
+    "wire.phrases.MAX_PHRASE_CHARACTERS": [
+        (lambda: phrases("a" * MAX_PHRASE_CHARACTERS), lambda: phrases("a" * (MAX_PHRASE_CHARACTERS + 1))),
+        (
+            lambda: parse_phrase_file("a" * MAX_PHRASE_CHARACTERS, where="f"),
+            lambda: parse_phrase_file("a" * (MAX_PHRASE_CHARACTERS + 1), where="f"),
+        ),
+    ],
+    "wire.phrases.MAX_TOTAL_CHARACTERS": [
+        (lambda: check_total(["a" * MAX_TOTAL_CHARACTERS]), lambda: check_total(["a" * MAX_TOTAL_CHARACTERS, "a"]))
+    ],
+    "wire.manner.MIN_WEIGHT": [
+        (lambda: speech(weight=MIN_WEIGHT), lambda: speech(weight=MIN_WEIGHT - 1e-9)),
+        (lambda: key(weight=MIN_WEIGHT), lambda: key(weight=MIN_WEIGHT - 1e-9)),
+    ],
+    "wire.manner.MAX_WEIGHT": [
+        (lambda: speech(weight=MAX_WEIGHT), lambda: speech(weight=MAX_WEIGHT + 1e-9)),
+        (lambda: key(weight=MAX_WEIGHT), lambda: key(weight=MAX_WEIGHT + 1e-9)),
+        (lambda: parse_manner({}, {"x-yuliu-weight": "10"}), lambda: parse_manner({}, {"x-yuliu-weight": "10.1"})),
+    ],
+    "wire.manner.MAX_LEAD_IN_MS": [
+        (lambda: speech(lead_in_ms=MAX_LEAD_IN_MS), lambda: speech(lead_in_ms=MAX_LEAD_IN_MS + 1))
+    ],
+    "wire.manner.MAX_SEED": [(lambda: speech(seed=MAX_SEED), lambda: speech(seed=MAX_SEED + 1))],
+    "wire.native.reading.MAX_MESSAGE_BYTES": [
+        (lambda: line(reading.MAX_MESSAGE_BYTES), lambda: line(reading.MAX_MESSAGE_BYTES + 1))
+    ],
+    "wire.native.reading.MAX_RESUME_S": [
+        (
+            lambda: message("start", resume_s=reading.MAX_RESUME_S),
+            lambda: message("start", resume_s=reading.MAX_RESUME_S + 1e-9),
+        )
+    ],
+    "wire.native.reading.MIN_SPEED": [
+        (lambda: message("start", speed=reading.MIN_SPEED), lambda: message("start", speed=reading.MIN_SPEED - 1e-9)),
+        (lambda: message("config", speed=reading.MIN_SPEED), lambda: message("config", speed=reading.MIN_SPEED - 1e-9)),
+    ],
+    "wire.native.reading.MAX_SPEED": [
+        (lambda: message("start", speed=reading.MAX_SPEED), lambda: message("start", speed=reading.MAX_SPEED + 1e-9)),
+        (lambda: message("config", speed=reading.MAX_SPEED), lambda: message("config", speed=reading.MAX_SPEED + 1e-9)),
+    ],
+    "wire.native.reading.MAX_PING_ID_CHARACTERS": [
+        (
+            lambda: reading.parse_message({"type": "ping", "id": "a" * reading.MAX_PING_ID_CHARACTERS}),
+            lambda: reading.parse_message({"type": "ping", "id": "a" * (reading.MAX_PING_ID_CHARACTERS + 1)}),
+        )
+    ],
+    "wire.native.reading._MAX_WHOLE": [
+        (
+            lambda: message("resume", stream="a", offset=reading._MAX_WHOLE, seq=0),
+            lambda: message("resume", stream="a", offset=reading._MAX_WHOLE + 1, seq=0),
+        )
+    ],
+    "wire.native.reading._MAX_MS": [
+        (
+            lambda: message("playback", position_ms=reading._MAX_MS),
+            lambda: message("cancel", position_ms=reading._MAX_MS + 1),
+        )
+    ],
+    "wire.keys.MAX_KEYS": [(lambda: keys(MAX_KEYS), lambda: keys(MAX_KEYS + 1))],
+    "wire.keys.MAX_PER_MINUTE": [(lambda: key(per_minute=MAX_PER_MINUTE), lambda: key(per_minute=MAX_PER_MINUTE + 1))],
+    "wire.keys.MAX_STREAMS": [(lambda: key(streams=MAX_STREAMS), lambda: key(streams=MAX_STREAMS + 1))],
+    "wire.keys.MAX_CHARACTERS": [(lambda: key(characters=MAX_CHARACTERS), lambda: key(characters=MAX_CHARACTERS + 1))],
+    "wire.keys._MAX_SHOWN": [(lambda: shown(256), lambda: shown(257))],
+}
+"""What is still taken, and what no more, of each bound."""
+ELSEWHERE = {
+    "wire.lexicons.MAX_BODY_BYTES": "server/test_bodies.py::test_a_body_too_large_is_not_read",
+    "wire.phrases.MAX_BODY_BYTES": "server/test_bodies.py::test_a_body_too_large_is_not_read",
+    "wire.feedback.MAX_BODY_BYTES": "server/test_bodies.py::test_a_body_too_large_is_not_read",
+    "wire.speech_events.MAX_SOUND_BYTES": "wire/test_speech_events.py::test_sound_arrives_as_it_was",
+    "wire.native.writing.MAX_SOUND_BYTES": "wire/native/test_native_window.py::test_cuts_sound_into_frames",
+    "wire.native.conversation.MAX_CONTEXTS": "wire/native/test_conversation.py::test_only_so_many_contexts_are_open",
+    "wire.native.conversation.MAX_OVER": (
+        "wire/native/test_conversation.py::test_contexts_that_are_over_are_forgotten_in_time"
+    ),
+    "wire.native.conversation.MAX_REFUSED": (
+        "wire/native/test_conversation.py::test_a_client_that_says_nothing_sensible_is_let_go"
+    ),
+    "server.sound.MAX_WHOLE_S": "server/test_speech_whole.py::test_what_is_too_long_is_refused_with_a_way_out",
+    "server.native.connection.MAX_FRAGMENTS": "server/native/test_hostile.py::test_messages_in_fragments",
+    "server.native.connection.MAX_PONGS_BYTES": (
+        "server/native/test_hostile.py::test_pings_whose_answers_are_not_read"
+    ),
+    "server.native.socket.MAX_ANSWERS": "server/native/test_hostile.py::test_answers_that_are_not_read",
+    "server.connection.MAX_UPGRADE_LINES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
+    "server.connection.MAX_UPGRADE_LINE_BYTES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
+}
+"""Tests of bounds that need more than a call."""
+NONE = ("server.sound.MAX_THREADS",)
+"""Named like one, and none of what a client sends."""
+
+
+def bounds() -> set[str]:
+    """All names of modules that are written like one."""
+    found = set()
+    for folder in ("wire", "server"):
+        for path in (SOURCE / folder).rglob("*.py"):
+            module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                for target in node.targets if isinstance(node, ast.Assign) else ():
+                    names = target.elts if isinstance(target, ast.Tuple) else [target]
+                    found |= {
+                        f"{module}.{name.id}"
+                        for name in names
+                        if isinstance(name, ast.Name) and name.id.lstrip("_").startswith(("MAX_", "MIN_"))
+                    }
+    return found
+
+
+def test_no_bound_is_missing() -> None:
+    """Whoever adds one says here how it is tried."""
+    assert bounds() - set(EDGES) - set(ELSEWHERE) - set(NONE) == set()
+
+
+@pytest.mark.parametrize("name", ELSEWHERE)
+def test_tests_elsewhere_are_there(name: str) -> None:
+    """They may be called otherwise by now."""
+    path, _, test = ELSEWHERE[name].partition("::")
+    assert f"def {test}(" in (TESTS / path).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_the_edge_is_taken_and_what_is_beyond_is_not(name: str) -> None:
+    """To the last of them."""
+    for taken, refused in EDGES[name]:
+        taken()
+        with pytest.raises(InvalidRequest):
+            refused()
+
+
+def test_a_complaint_at_its_limit_is_read() -> None:
+    """So much that nothing is refused that could be right."""
+    body = json.dumps({"stream": "a" * 128, "kind": "click"})
+    assert parse_feedback(body.encode(), JSON).stream == "a" * 128
