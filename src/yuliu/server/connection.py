@@ -7,6 +7,7 @@ without end, or that does not read its answer, would hold it for ever.
 from __future__ import annotations
 
 import sys
+import uuid
 from typing import TYPE_CHECKING, Any
 
 import httptools
@@ -152,6 +153,7 @@ class BoundedConnection(HttpToolsProtocol):
         """Hand the connection over: from now on none of our limits holds, the WebSocket's own do."""
         lines = [len(name) + len(value) + len(": \r\n") for name, value in self.scope["headers"]]
         if len(lines) > MAX_UPGRADE_LINES or max([len(self.url), *lines]) > MAX_UPGRADE_LINE_BYTES:
+            self._in_head = True  # nothing of the answer has begun
             self._refuse(head_too_large(MAX_UPGRADE_LINE_BYTES))  # the WebSocket's parser would end it without a word
             return
         super().handle_websocket_upgrade()
@@ -255,6 +257,7 @@ def _whole_response(problem: Problem) -> bytes:
     body = problem.body()
     headers = (
         *problem.headers,
+        ("X-Request-Id", uuid.uuid4().hex),
         ("Content-Type", "application/json"),
         ("Content-Length", str(len(body))),
         ("Connection", "close"),
