@@ -370,7 +370,7 @@ async def test_the_time_to_the_first_sound_with_a_drop_in_it(
             await transport.sockets[-1].drop()
         await stream.push(TEXT)
         if when == "before its first sound":
-            while stream.started is None:
+            while stream.started is None:  # noqa: ASYNC110 - nothing tells it without taking it
                 await asyncio.sleep(0.001)
             await transport.sockets[-1].drop()
         await stream.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from dataclasses import fields
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.client.clock import ClockOffset
-from yuliu.client.waterfall import Moments, Waterfall, medians, network_back_ms, silence_s, waterfall
+from yuliu.client.waterfall import Moments, Waterfall, median_run, medians, network_back_ms, silence_s, waterfall
 from yuliu.wire.native.messages import Times
 
 MS = st.floats(0, 500)
@@ -41,6 +42,14 @@ def test_parts_add_up_to_the_whole(server_ms: list[float], here_ms: list[float],
 def test_medians_are_of_each_part() -> None:
     runs = [Waterfall(**dict.fromkeys((each.name for each in fields(Waterfall)), ms)) for ms in (1.0, 9.0, 2.0)]
     assert medians(runs).sum_ms == 18.0
+
+
+@given(st.lists(st.lists(MS, min_size=9, max_size=9), min_size=1, max_size=9))
+def test_the_median_run_adds_up_to_the_median(parts: list[list[float]]) -> None:
+    """However much the runs differ, which medians of parts do not."""
+    names = [each.name for each in fields(Waterfall)]
+    runs = [Waterfall(**dict(zip(names, each, strict=True))) for each in parts]
+    assert median_run(runs).sum_ms == pytest.approx(statistics.median(run.sum_ms for run in runs))
 
 
 def test_silence_at_the_head() -> None:

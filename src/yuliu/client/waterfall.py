@@ -94,6 +94,15 @@ def medians(runs: Sequence[Waterfall]) -> Waterfall:
     )
 
 
+def median_run(runs: Sequence[Waterfall]) -> Waterfall:
+    """The run in the middle by its sum, or the mean of the two: its parts add up, and to the median of the sums."""
+    ordered = sorted(runs, key=lambda run: run.sum_ms)
+    middle = ordered[(len(runs) - 1) // 2 : len(runs) // 2 + 1]
+    return Waterfall(
+        **{each.name: statistics.mean(getattr(run, each.name) for run in middle) for each in fields(Waterfall)}
+    )
+
+
 def silence_s(samples: Samples, sample_rate: int) -> float | None:
     """How long it is silent at first, seconds; None if it is silent to its end."""
     loud = np.flatnonzero(np.abs(samples) > AUDIBLE)
