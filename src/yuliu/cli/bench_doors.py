@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  yuliu bench doors               everything, in five minutes or so
+  yuliu bench doors               everything, in six minutes or so
   yuliu bench doors --rounds 2    a quick look
   yuliu bench doors --part formats --part encoding
   yuliu bench doors --out doors.json --table doors.md

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def run_doors(setting: Setting, parts: Collection[Part], command: str) -> dict[str, Any]:
-    """Measure some parts; with nine rounds all of them take five minutes.
+    """Measure some parts; with nine rounds all of them take six minutes.
 
     Raises:
         VoiceNotReady: The voice is not on disk.
