@@ -53,7 +53,14 @@ def test_names_codes_and_limits(lang: str) -> None:
         assert re.search(rf"^\| {code.value} \|", page(lang), re.MULTILINE), code
     assert {no.value[0] for no in _No if no.value[0]} <= quoted(page(lang))
     limits = NativeLimits()
-    numbers = [limits.max_characters, limits.idle_s, limits.idle_text_s, limits.ping_s, limits.kept_bytes]
+    numbers = [
+        limits.max_characters,
+        limits.idle_s,
+        limits.idle_text_s,
+        limits.ping_s,
+        limits.kept_bytes,
+        limits.kept_total_bytes,
+    ]
     numbers += [limits.kept_s, limits.drain_s, MAX_CONTEXTS, MAX_REFUSED, MAX_MESSAGE_BYTES, MAX_SOUND_BYTES]
     for number in numbers:
         assert re.search(rf"(?<![\d,]){number:,.0f}(?![\d,])", page(lang)), number

@@ -40,6 +40,9 @@ UNSENT_BYTES = 16_384
 """Sound that may wait in the event loop for a slow reader, and as much again in the kernel: a third of a second each at
 24 kHz, and the chunk that was the last to be written. Without it the kernel takes 3 MB, over a minute of sound that is
 made for nobody if the client leaves."""
+MAX_TURNED_AWAY, TURNED_AWAY_S = 32, 1.0
+"""Connections beyond the limit whose request is waited for, and for how long, before they are told so: closing one with
+unread bytes resets it, and the answer may be lost."""
 MAX_UPGRADE_LINES, MAX_UPGRADE_LINE_BYTES = 100, 8_000
 """Headers of a request that becomes a WebSocket, and bytes of each."""
 CUT_OFF = "yuliu.cut_off"
@@ -79,16 +82,20 @@ class BoundedConnection(HttpToolsProtocol):
         """The part of its head that was parsed: one read may bring all of a head, and more than is taken of it."""
         self._unread_from: int | None = None
         """Where in what was received the parser has stopped, behind a head that asks for an upgrade."""
-        self._repeating_head = False
+        self._repeating_head = self._turned_away = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Take the connection, or refuse it if there are too many."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(UNSENT_BYTES)
-        if len(self.connections) > self._limits.max_connections:
-            self._refuse(connections_exhausted(self._limits.max_connections))
-        else:
+        num_over = len(self.connections) - self._limits.max_connections
+        if num_over <= 0:
             self._await_request()
+        elif num_over <= MAX_TURNED_AWAY:
+            self._turned_away = True
+            self._request_timer = self.loop.call_later(TURNED_AWAY_S, self._turn_away)
+        else:
+            self._turn_away()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop all timers. uvicorn wakes who waits for the client to leave before who waits to write: keep it so."""
@@ -97,7 +104,10 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, unless the request has grown too long."""
+        """Take bytes, unless the request has grown too long, or is not read at all."""
+        if self._turned_away:
+            self._turn_away()
+            return
         idle_since = self.cycle
         super().data_received(data)
         unread = data
@@ -232,6 +242,10 @@ class BoundedConnection(HttpToolsProtocol):
             self._await_request()  # it is us who do not read on until the request before is answered
         else:
             self._refuse(request_too_slow(self._limits.request_s))
+
+    def _turn_away(self) -> None:
+        if not self.transport.is_closing():
+            self._refuse(connections_exhausted(self._limits.max_connections))
 
     def _refuse(self, problem: Problem) -> None:
         """Close, with an answer of our own where the application has begun none."""

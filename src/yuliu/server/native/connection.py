@@ -10,6 +10,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from yuliu.server.connection import UNSENT_BYTES
@@ -115,7 +116,16 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         await super().run_asgi()
 
     async def send(self, message: ASGISendEvent) -> None:
-        """Send what the application says. Once it has refused a handshake, uvicorn must not miss one."""
+        """Send what the application says.
+
+        It may not know yet that the connection was closed, which uvicorn takes for a fault of it; and once it has
+        refused a handshake, uvicorn must not miss one.
+
+        Raises:
+            ClientDisconnected: The connection was closed.
+        """
+        if self.close_sent and self.handshake_complete:
+            raise ClientDisconnected
         await super().send(message)
         if self.initial_response is not None and self.close_sent:
             self.handshake_complete = True

@@ -72,7 +72,7 @@ class StreamSocket:
         self._answers: deque[str | said.Pong] = deque()
         self._awake, self._room, self._all_over = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._close: Close | None = None
-        self._dropped = False
+        self._dropped = self._nobody_reads = False
 
     async def run(self, receive: Receive, send: Send) -> None:
         """Talk until one side closes, or the connection is lost."""
@@ -83,8 +83,9 @@ class StreamSocket:
             for task in tasks:
                 task.cancel()
             await asyncio.wait(tasks)
+            failures = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
+            self._dropped |= bool(failures)  # its streams are not to suffer from a fault of the connection
             self._leave()
-        failures = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
         if failures:
             with suppress(OSError):
                 await send({"type": "websocket.close", "code": Close.FAULT, "reason": "internal_error"})
@@ -120,9 +121,13 @@ class StreamSocket:
             elif self._close is None:
                 text, data = message.get("text"), message.get("bytes")
                 self._act(self._conversation.receive(text if text is not None else data or b""))
-                while len(self._answers) > MAX_ANSWERS:
-                    self._room.clear()
-                    await self._room.wait()
+                await self._until_room()
+
+    async def _until_room(self) -> None:
+        """Read no further while many answers wait to be sent; but if nobody takes them that is to be learnt."""
+        while len(self._answers) > MAX_ANSWERS and not self._nobody_reads:
+            self._room.clear()
+            await self._room.wait()
 
     async def _next(self, receive: Receive) -> Message | None:
         """The next message; None if none came for too long."""
@@ -235,6 +240,8 @@ class StreamSocket:
                     return
                 if not await self._send_records(send):
                     await self._awake.wait()
+        self._nobody_reads = True
+        self._room.set()
         await asyncio.Event().wait()
 
     async def _send_answers(self, send: Send) -> None:
