@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from yuliu.bench.load.point import run
 from yuliu.bench.report import spread
 from yuliu.client import AsyncClient, NullOutput, Player
-from yuliu.client.waterfall import Moments, medians, silence_s, waterfall
+from yuliu.client.waterfall import Moments, median_run, silence_s, waterfall
 
 if TYPE_CHECKING:
     from yuliu.bench.doors.setting import Place, Setting
@@ -87,8 +87,12 @@ async def _fall(stream: ClientStream, text: str, began_s: float) -> tuple[Waterf
 
 
 def fall_figures(runs: list[tuple[Waterfall, float]]) -> dict[str, Any]:
-    """Medians of the parts, and by how much they differ from the whole, of each run and of the medians."""
-    median = medians([parts for parts, _ in runs])
+    """The median run, as the client shows it, and by how much the sum differs from the whole.
+
+    Args:
+        runs: The parts of each, and the whole by the stopwatch, milliseconds.
+    """
+    median = median_run([parts for parts, _ in runs])
     whole = spread(whole_ms for _, whole_ms in runs)
     return {
         "parts_ms": {name.removesuffix("_ms"): round(value, 3) for name, value in asdict(median).items()},

@@ -115,7 +115,7 @@ def _spoken(rows: Figures, *, held_back: bool = False) -> str:
 
 def _waterfall(rows: Figures) -> str:
     names = list(rows[0]["parts_ms"])
-    head = ["language", *(name.replace("_", " ") for name in names), "sum", "whole", "off, medians", "off, each run"]
+    head = ["language", *(name.replace("_", " ") for name in names), "sum", "whole", "off", "off, each run"]
     body = [
         [
             row["lang"],
@@ -127,7 +127,7 @@ def _waterfall(rows: Figures) -> str:
         ]
         for row in rows
     ]
-    note = "Medians, ms. The whole is taken by a stopwatch of its own, not computed from the parts.\n"
+    note = "Parts of the median run, ms; the median whole is by a stopwatch of its own, not computed from the parts.\n"
     return f"## The waterfall of `yuliu client --latency`\n\n{note}\n{table(head, body)}"
 
 
