@@ -16,7 +16,7 @@ from yuliu.session import Route, Stream, StreamOptions, Surroundings
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from yuliu.engines.api import PlanOptions, Utterance
+    from yuliu.engines.api import Engine, PlanOptions, Utterance
     from yuliu.scheduler.lane import After
     from yuliu.scheduler.outputs import Output
     from yuliu.scheduler.worker import Scheduler
@@ -61,7 +61,7 @@ class HandScheduler:
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self.clock = clock or asyncio.get_running_loop().time
-        self.engine = ToneEngine()
+        self.engine: Engine = ToneEngine()
         self.terms = Terms()
         self.segments: list[tuple[Segment, PlanOptions]] = []
         """What was submitted."""
@@ -147,9 +147,13 @@ class HandScheduler:
 
 
 def hand_stream(
-    scheduler: HandScheduler, options: StreamOptions | None = None, *, metrics: StreamMetrics | None = None
+    scheduler: HandScheduler,
+    options: StreamOptions | None = None,
+    *,
+    metrics: StreamMetrics | None = None,
+    paces: bool = True,
 ) -> Stream:
-    """A stream on such a scheduler."""
-    route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone")
+    """A stream on such a scheduler, whose engine may have a pace of its own."""
+    route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone", () if paces else ("tone",))
     around = Surroundings({"tone": route}, metrics=metrics)
     return Stream(cast("Scheduler", scheduler), route, options or StreamOptions(), around)
