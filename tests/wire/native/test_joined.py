@@ -27,18 +27,18 @@ class Made:
     """A stream of the server: all that it ever said, in order."""
 
     window: Window
-    said: list[said.Told | bytes] = field(default_factory=list)
+    made: list[said.Told | bytes] = field(default_factory=list)
     text: str = ""
     over: bool = False
     cancelled: bool = False
 
     @property
     def sound(self) -> bytes:
-        return b"".join(each for each in self.said if isinstance(each, bytes))
+        return b"".join(each for each in self.made if isinstance(each, bytes))
 
     @property
     def messages(self) -> list[said.Told]:
-        return [replace(each, seq=seq) for seq, each in enumerate(m for m in self.said if not isinstance(m, bytes))]
+        return [replace(each, seq=seq) for seq, each in enumerate(m for m in self.made if not isinstance(m, bytes))]
 
 
 class Server:
@@ -94,7 +94,7 @@ class Server:
     def say(self, name: str, what: said.Told | bytes) -> None:
         """Make more of a stream."""
         made = self.contexts[name]
-        made.said.append(what)
+        made.made.append(what)
         if isinstance(what, bytes):
             made.window.add_sound(what, 0.0)
         else:
@@ -158,9 +158,8 @@ class Client:
             case said.Failure(seq=None):
                 pass
             case _:
-                assert message is not None
-                name = message.context  # type: ignore[union-attr] # all others have one
-                self._note(self.contexts[str(name)], message)
+                context = getattr(message, "context", None)
+                self._note(self.contexts[str(context)], message)
 
     def _note(self, got: Got, message: Any) -> None:
         assert message.seq == len(got.seqs), "a message is missing, or came twice"
