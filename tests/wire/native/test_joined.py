@@ -117,6 +117,8 @@ class Got:
     stream: str
     tag: int
     sound: bytes = b""
+    tail: int = 0
+    """Bytes of the last frame, if it was sound."""
     seqs: list[int] = field(default_factory=list)
     messages: list[Any] = field(default_factory=list)
     ended: str = ""
@@ -138,6 +140,7 @@ class Client:
             (got,) = [each for each in self.contexts.values() if each.tag == found.tag]
             assert found.offset == len(got.sound), "a gap, or something twice"
             got.sound += found.data
+            got.tail = len(found.data)
             return
         message = parse_reply(frame)
         match message:
@@ -164,6 +167,7 @@ class Client:
     def _note(self, got: Got, message: Any) -> None:
         assert message.seq == len(got.seqs), "a message is missing, or came twice"
         got.seqs.append(message.seq)
+        got.tail = 0
         got.messages.append(message)
         if isinstance(message, said.Done | said.Failure):
             got.ended = "done"
@@ -233,9 +237,9 @@ class Joined(RuleBasedStateMachine):
         """What is kept of all streams is cut down."""
         forget_oldest([each.window for each in self.server.streams.values()], self.server.tally, max_bytes)
 
-    @rule(lie=st.integers(0, 9))
-    def the_line_is_cut(self, lie: int) -> None:
-        """All that is on its way is lost; the client comes back for what it had."""
+    @rule(lie=st.integers(0, 9), lost=st.integers(0, 30))
+    def the_line_is_cut(self, lie: int, lost: int) -> None:
+        """All that is on its way is lost, maybe the end of a frame too; the client comes back for what it had."""
         self.server.connected()
         self.up.clear()
         self.client.cancelled_tags.clear()
@@ -244,6 +248,8 @@ class Joined(RuleBasedStateMachine):
             if got.ended != "cancelled":
                 got.ended = ""  # what came after it is asked for again, which is nothing
                 self.client.asked[name] = got
+                got.sound = got.sound[: len(got.sound) - min(lost, got.tail)]
+                got.tail = 0
                 self.say("resume", name, stream=got.stream, offset=len(got.sound), seq=len(got.seqs))
         if lie == 0 and (streams := list(self.server.streams)):
             self.say("resume", "liar", stream=streams[0], offset=10**6, seq=0)
