@@ -319,10 +319,28 @@ def test_listeners_are_told_when_they_run_dry() -> None:
         talk.say("flush")
         stalled = talk.until("stalled")
         assert stalled["audio_ms"] == pytest.approx(len(talk.sound(1)) / 48)
+        assert stalled["waits_for"] == "text"
         talk.say("text", text="Two.")
         talk.say("end")
         assert talk.until("resumed")["audio_ms"] == stalled["audio_ms"]
         talk.until("done")
+
+
+def test_listeners_are_told_when_the_server_is_behind(running: Running, talk: Talk) -> None:
+    """Though all of the text is there, nothing more is made; text that may go on is no work of the server's."""
+    running.gate.close()
+    talk.say("start")
+    talk.say("text", text="One two three. ")
+    talk.say("flush")
+    running.wait_until(lambda: running.engine.num_plans == 1)
+    running.gate.pass_one()
+    assert talk.until("stalled")["waits_for"] == "sound"
+    running.gate.open()
+    talk.until("resumed")
+    talk.say("text", text="Four")
+    assert talk.until("stalled")["waits_for"] == "text"
+    talk.say("end")
+    talk.until("done")
 
 
 def test_two_hundred_idle_connections_are_no_burden(running: Running) -> None:
