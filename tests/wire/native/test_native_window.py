@@ -76,7 +76,7 @@ def test_any_beginning_can_be_gone_on_from(made: Made, turns: list[tuple[int, in
     for most, index, cut_at in turns:
         whole.take(window, most=most)
         place = Client()
-        records = [*(kept.record for kept in window._sent)]
+        records = [*(kept.record for kept in window._sent), *again_in(window)]
         for each in records[:index]:
             place.add(each)
         if index < len(records) and isinstance(part := records[index], Piece):
