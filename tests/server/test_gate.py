@@ -6,7 +6,7 @@ import itertools
 import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import openai
 import pytest
@@ -15,6 +15,7 @@ from native import LONG, talking
 from starlette.routing import Route, WebSocketRoute
 from websockets.exceptions import InvalidStatus
 
+from yuliu.errors import Overloaded
 from yuliu.keys import KeyStore
 from yuliu.server.app import create_app
 from yuliu.server.guests import Guest
@@ -198,6 +199,24 @@ def test_characters_that_could_not_be_carried_do_not_count(tmp_path: Path) -> No
         headers = locked.key(characters=12)
         for _ in range(3):
             assert code_of(locked.speak("Hello there.", headers)) == (429, "overloaded")
+
+
+def test_characters_of_phrases_that_could_not_be_spoken_do_not_count(
+    locked: Locked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of speech: only what is spoken has used anything up."""
+    headers = locked.key(characters=12, scopes=("phrases",))
+    body = {"phrases": ["Hello there."]}
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise Overloaded("not now", retry_after_s=1.0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(locked.running.speaker, "pin", refuse)
+        for _ in range(3):
+            assert code_of(locked.ask("POST", "/v1/phrases", headers, json=body)) == (429, "overloaded")
+    assert locked.ask("POST", "/v1/phrases", headers, json=body).status_code == 200
+    assert code_of(locked.ask("POST", "/v1/phrases", headers, json=body)) == (429, "quota_exceeded")
 
 
 def test_streams_at_a_time(locked: Locked) -> None:

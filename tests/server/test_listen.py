@@ -9,7 +9,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
@@ -24,12 +24,37 @@ if TYPE_CHECKING:
 LONG = "one two three four five six seven eight nine ten. " * 5
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "::ffff:0.0.0.0", "192.0.2.7", "2001:db8::7", "fe80::1%lo"])
 def test_reachable_addresses_have_to_be_asked_for(host: str) -> None:
-    """The server is not exposed by accident."""
+    """However they are written: the server is not exposed by accident."""
     with pytest.raises(InvalidRequest, match="other machines") as caught:
         listening_socket(host, 0, expose=False, stall_s=60)
     assert caught.value.param == "host"
+
+
+LAN, LOOPBACK = ("192.0.2.7", 0), ("127.0.0.1", 0)
+
+
+@pytest.mark.parametrize(
+    ("found", "is_refused"),
+    [
+        ([(socket.AF_INET, LAN)], True),
+        ([(socket.AF_INET6, ("2001:db8::7", 0, 0, 0))], True),
+        ([(socket.AF_INET6, ("::1", 0, 0, 0)), (socket.AF_INET, LAN)], True),
+        ([(socket.AF_INET, LAN), (socket.AF_INET, LOOPBACK)], True),
+        ([(socket.AF_INET, LOOPBACK), (socket.AF_INET, LAN)], False),
+    ],
+)
+def test_a_name_is_what_it_stands_for(monkeypatch: pytest.MonkeyPatch, found: list[Any], is_refused: bool) -> None:
+    """The address that is listened on counts, of several the one that is taken, not what the name looks like."""
+    given = [(family, socket.SOCK_STREAM, 0, "", address) for family, address in found]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: given)
+    if is_refused:
+        with pytest.raises(InvalidRequest, match="other machines reach localhost"):
+            listening_socket("localhost", 0, expose=False, stall_s=60)
+    else:
+        with listening_socket("localhost", 0, expose=False, stall_s=60) as listener:
+            assert listener.getsockname()[0] == "127.0.0.1"
 
 
 @pytest.mark.parametrize(("host", "expose"), [("127.0.0.1", False), ("localhost", False), ("0.0.0.0", True)])

@@ -94,6 +94,7 @@ def test_what_is_wrong_is_told_before_anything_is_loaded(certificate: Certificat
     check_certificate(certificate)
     other = make_certificate(tmp_path, "-nodes")
     (tmp_path / "text").write_text("no PEM")
+    (tmp_path / "empty").touch()
     locked = tmp_path / "locked"
     locked.mkdir()
     for wrong, says in [
@@ -101,6 +102,10 @@ def test_what_is_wrong_is_told_before_anything_is_loaded(certificate: Certificat
         (Certificate(certificate.chain), "belong together"),
         (Certificate(tmp_path / "text", other.key), "PEM"),
         (Certificate(tmp_path / "none", other.key), "cannot be read"),
+        (Certificate(certificate.chain, tmp_path / "none"), "cannot be read"),
+        (Certificate(tmp_path, other.key), "cannot be read|PEM"),
+        (Certificate(tmp_path / "empty", other.key), "PEM"),
+        (Certificate(other.key or tmp_path, other.key), "PEM"),
         (make_certificate(locked, "-passout", "pass:secret"), "password"),
     ]:
         with pytest.raises(InvalidRequest, match=says):
