@@ -110,7 +110,7 @@ def test_each_example_of_markup_is_read_so(lang: str) -> None:
 def test_every_warning_is_told_word_by_word(lang: str) -> None:
     """The last table holds each warning that there is."""
     known = {value for module in (ssml, intake) for name, value in vars(module).items() if is_warning(name, value)}
-    assert len(known) == 9
+    assert len(known) == 8
     assert {bare(row[0]) for row in tables_of(page_of(lang, "reference/markup"))[-1]} == known
 
 
