@@ -16,6 +16,7 @@ import numpy as np
 import pyloudnorm
 
 import yuliu
+from yuliu.audio.gain import KNEE_DB
 from yuliu.audio.loudness import TARGET_LUFS
 from yuliu.bench.texts import articles
 from yuliu.voices.store import VoiceStore
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 MIN_CHARACTERS, MAX_CHARACTERS = 8, 160
 MAX_SENTENCES = 50
-FULL_SCALE = 0.9999
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Loudness:
     whole_lufs: float
     """Of all sentences one after the other."""
     peak_db: float
-    num_clipped: int
-    """Samples that the gain took to full scale."""
+    num_bent: int
+    """Samples that the gain took so near to full scale that they were bent."""
 
 
 def sentences(lang: str) -> list[str]:
@@ -58,7 +58,7 @@ def measure(speaker: Speaker, voice: str) -> Loudness:
         tuple(float(meter.integrated_loudness(samples)) for samples in spoken),
         float(meter.integrated_loudness(whole)),
         float(20 * np.log10(np.abs(whole).max())),
-        int(np.count_nonzero(np.abs(whole) >= FULL_SCALE)),
+        int(np.count_nonzero(np.abs(whole) > 10 ** (KNEE_DB / 20))),
     )
 
 
@@ -67,7 +67,7 @@ def report(voice: str, gain_db: float, found: Loudness) -> str:
     each = found.sentences_lufs
     return (
         f"{voice}: {found.whole_lufs:.1f} LUFS over {len(each)} sentences ({min(each):.1f} to {max(each):.1f}), "
-        f"highest peak {found.peak_db:.1f} dBFS, {found.num_clipped} samples at full scale\n"
+        f"highest peak {found.peak_db:.1f} dBFS, {found.num_bent} samples bent\n"
         f"  gain_db = {gain_db + TARGET_LUFS - found.whole_lufs:.1f} would give {TARGET_LUFS:g} LUFS; now {gain_db:g}\n"
     )
 
