@@ -16,7 +16,6 @@ from serving import read_answer, receive_all, running_server, speech_bytes, unch
 
 from yuliu.audio.encode import Encoder
 from yuliu.audio.formats import FORMATS, SOUND_FORMATS, choose_encoding
-from yuliu.audio.pcm import to_s16le
 from yuliu.errors import SynthesisFailed
 from yuliu.wire.openai import CODECS
 
@@ -322,18 +321,6 @@ def test_two_answers_on_one_connection_do_not_mix(running: Running) -> None:
     assert sound_of(events_of(second)) == running.speech(input="hello").content
 
 
-@pytest.mark.parametrize("name", ["mp3", "opus", "aac", "flac", "wav", "pcm"])
-def test_openais_client_takes_every_format(running: Running, name: Any) -> None:
-    """Streamed and as a whole, in OpenAI's six formats."""
-    with openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0) as client:
-        options: dict[str, Any] = {"model": "tts-1", "voice": "nova", "input": LONG, "response_format": name}
-        whole = client.audio.speech.create(**options, instructions="Speak softly.").read()
-        with client.audio.speech.with_streaming_response.create(**options) as answer:
-            pieces = list(answer.iter_bytes())
-    assert b"".join(pieces) == whole == running.speech(input=LONG, response_format=name).content
-    assert len(pieces) > 1
-
-
 def test_openais_client_takes_its_default(running: Running) -> None:
     """Without a format, and with a rate of ours beside its fields."""
     with openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0) as client:
@@ -343,21 +330,6 @@ def test_openais_client_takes_its_default(running: Running) -> None:
         )
     assert sound == running.speech(input=LONG, response_format="mp3").content
     assert higher.response.headers["x-sample-rate"] == "44100"
-
-
-async def test_openais_client_reads_events(running: Running) -> None:
-    """Its asynchronous client, reading as LiveKit's plugin does: line by line."""
-    events: list[dict[str, Any]] = []
-    async with (
-        openai.AsyncOpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0) as client,
-        client.audio.speech.with_streaming_response.create(
-            model="gpt-4o-mini-tts", voice="coral", input=LONG, response_format="pcm", stream_format="sse"
-        ) as answer,
-    ):
-        assert answer.headers["content-type"] == "text/event-stream"
-        events += [json.loads(line[6:]) async for line in answer.iter_lines() if line.startswith("data: ")]
-    assert sound_of(events) == to_s16le(running.speaker.speak(LONG).samples)
-    assert events[-1]["type"] == "speech.audio.done"
 
 
 def test_openais_own_reader_of_events_raises() -> None:
