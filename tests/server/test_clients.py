@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from serving import read_answer, receive_all, running_server, speech_bytes, unchunked
 
+from yuliu.server.connection import MAX_TURNED_AWAY
 from yuliu.server.limits import Limits
 
 if TYPE_CHECKING:
@@ -190,3 +191,23 @@ def test_too_many_connections_are_refused() -> None:
         again = running.connect()
         again.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert again.recv(65_536).startswith(b"HTTP/1.1 200")
+
+
+def test_who_is_far_too_many_is_not_waited_for() -> None:
+    """So many may take a moment to send their request, that the answer is not lost; further ones are told at once."""
+    with running_server(Limits(max_connections=1)) as running:
+        assert running.client.get("/health").status_code == 200  # on the one connection that there is room for
+        waited_for = [running.connect() for _ in range(MAX_TURNED_AWAY)]
+        told_at_once = [running.connect() for _ in range(8)]
+        for raw in told_at_once:
+            assert receive_all(raw).startswith(b"HTTP/1.1 503")
+        for raw in waited_for:
+            raw.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                raw.recv(1)
+            raw.setblocking(True)
+        for raw in waited_for[::2]:
+            raw.sendall(speech_bytes(input=LONG))
+        for raw in waited_for:  # every other one says nothing
+            assert receive_all(raw).startswith(b"HTTP/1.1 503")
+        assert running.engine.num_plans == 0
