@@ -146,8 +146,8 @@ def test_answers_that_are_not_read(running: Running) -> None:
     before = running.server.num_tasks
     bare = Bare(running, receive_bytes=4_096)
     bare.raw.settimeout(0.5)
-    with pytest.raises((ConnectionError, TimeoutError)):  # it could not send all
-        for _ in range(10_000):
+    with pytest.raises((ConnectionError, TimeoutError)):  # the kernel takes 4 MB of it, nobody 37 MB
+        for _ in range(300):
             bare.send(message("ping", None, id="x" * 64) * 1_000)
     others_are_served(running)
     bare.raw.close()

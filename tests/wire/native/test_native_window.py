@@ -15,6 +15,8 @@ from yuliu.wire.native.window import MESSAGE_NUM_BYTES, NotKept, Piece, Tally, W
 from yuliu.wire.native.writing import MAX_SOUND_BYTES
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from yuliu.wire.native.messages import Told
 
 Made = list[bytes | None]
@@ -96,20 +98,25 @@ def again_in(window: Window) -> list[Piece | Told]:
     return [each for each in window._unsent if window._was_sent(each)]
 
 
-@given(MADE, st.integers(0, 30), st.integers(0, 30), st.integers(0, 1_300), st.integers(0, 32))
-def test_a_refusal_takes_nothing_from_who_is_there(made: Made, first: int, then: int, offset: int, seq: int) -> None:
+PARTS = st.fractions(0, 1, max_denominator=10)
+
+
+@given(MADE, st.integers(0, 30), st.integers(0, 30), PARTS, PARTS)
+def test_a_refusal_takes_nothing_from_who_is_there(
+    made: Made, first: int, then: int, of_sound: Fraction, of_messages: Fraction
+) -> None:
     """Somebody else asks for a stream that is being sent again, and is refused: the one who has it misses nothing."""
     window, client = filled(made), Client()
     client.take(window, most=first)
     window.rewind(0, 0)
-    client = Client()
-    client.take(window, most=then)
+    again = Client()
+    again.take(window, most=then)
     with suppress(NotKept):
-        window.rewind(offset, seq)
+        window.rewind(int(of_sound * len(client.sound)), int(of_messages * len(client.seqs)))
         return
-    client.take(window)
-    assert client.sound == b"".join(each for each in made if each)
-    assert client.seqs == list(range(made.count(None)))
+    again.take(window)
+    assert again.sound == b"".join(each for each in made if each)
+    assert again.seqs == list(range(made.count(None)))
 
 
 @given(MADE, st.integers(0, 30), st.integers(0, 1_300), st.integers(0, 32))
