@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import threading
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,7 @@ from yuliu.errors import UnknownVoice
 from yuliu.types import Cancelled, Finished
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from serving import Running
 
@@ -86,12 +87,20 @@ def public(value: object) -> set[str]:
     return {name for name in dir(value) if not name.startswith("_")}
 
 
+def parameters(method: Callable[..., object]) -> list[inspect.Parameter]:
+    return list(inspect.signature(method).parameters.values())
+
+
 async def test_it_has_all_that_the_other_has() -> None:
     """Names that are for the parts of the client alone left out."""
     async with AsyncClient("http://127.0.0.1:9") as other:
         stream = other.stream()
         assert public(stream) - FOR_ITS_CLIENT == public(BlockingStream)
         assert public(other) - FOR_ITS_STREAMS == public(Client)
+    for ours, others in ((BlockingStream, ClientStream), (Client, AsyncClient)):
+        for name in ("push", "flush", "configure", "end", "played", "cancel", "speak", "stream", "clock"):
+            if hasattr(ours, name):
+                assert parameters(getattr(ours, name)) == parameters(getattr(others, name))
     for name in ("__aenter__", "__aexit__", "__aiter__"):
         assert hasattr(ClientStream, name) == hasattr(BlockingStream, name.replace("a", "", 1))
 
@@ -99,7 +108,7 @@ async def test_it_has_all_that_the_other_has() -> None:
 def test_values_of_a_stream(client: Client) -> None:
     """Those of the stream behind it."""
     with client.stream(voice="tone") as stream:
-        assert (stream.started, stream.done, stream.first_sound_at_s, stream.is_over) == (None, None, None, False)
+        assert (stream.done, stream.first_sound_at_s, stream.is_over) == (None, None, False)
         stream.push(TEXT)
         stream.end()
         num_samples = sum(len(chunk.samples) for chunk in stream.chunks())
