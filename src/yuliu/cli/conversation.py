@@ -7,8 +7,6 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import click
-
 from yuliu.cli.report import Problem
 from yuliu.cli.terminal import count
 from yuliu.cli.typed import Leave, Say, Stop, Typed, num_columns_of, tail
@@ -117,7 +115,7 @@ async def converse(listener: Listener, say: Callable[[str], Awaitable[None]]) ->
         try:
             await say(line)
         except (YuliuError, Problem) as error:
-            listener.tell([f"{click.style('yuliu:', fg='red')} error: {error.message}"])
+            listener.tell([f"yuliu: error: {error.message}"])
     listener.wipe()
 
 
@@ -137,8 +135,8 @@ def heard(played: Played, num_columns: int) -> list[str]:
 
 def _shortened(text: str, num_columns: int, *, keep_end: bool) -> str:
     """One line of it, so wide at most: its end, or its beginning."""
-    line = " ".join(text.split())
-    if num_columns_of(line) <= num_columns:
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())  # nothing moves the cursor
+    if not line or num_columns_of(line) <= num_columns:
         return line
     if keep_end:
         return "..." + tail(line, num_columns - len("..."))
