@@ -85,6 +85,7 @@ def assert_answered(answer: bytes, *, head_only: bool) -> None:
         assert json.loads(body)["error"]["code"]
 
 
+ODD: list[Any] = ["", [], {}, [[]], {"a": []}, [{}], 10**400, 1e308, -1, 0, True, "\ud800", "\x00", "a" * 300, [None]]
 READING = ["POST /v1/audio/speech", "POST /v1/stream", "POST /v1/phrases", "PUT /v1/lexicons/tone", "POST /v1/feedback"]
 SETTINGS = settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
@@ -141,6 +142,25 @@ def test_any_body_is_answered_where_bodies_are_read(running: Running, where: str
         with running.connect() as raw:
             raw.sendall(request(method, path, {"Content-Type": kind}, body))
             assert_answered(receive_all(raw), head_only=False)
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_any_odd_value_of_any_field_is_answered(running: Running, field: str) -> None:
+    """One that is wrong beside those that are right, at each door: 400 or taken."""
+    for value in ODD:
+        speech = json.dumps({"input": "hello", field: value})
+        start = json.dumps({"type": "start", field: value}) + '\n{"type": "text", "text": "hello"}'
+        entry = json.dumps([{"text": "a", "reading": "b", field: value}])
+        for where, kind, body in (
+            ("POST /v1/audio/speech", "application/json", speech),
+            ("POST /v1/stream", "application/x-ndjson", start),
+            ("POST /v1/phrases", "application/json", json.dumps({"phrases": ["hello"], field: value})),
+            ("PUT /v1/lexicons/tone", "application/json", entry),
+            ("POST /v1/feedback", "application/json", json.dumps({"stream": "a", "kind": "click", field: value})),
+        ):
+            method, path = where.split()
+            answer = running.client.request(method, path, content=body, headers={"Content-Type": kind})
+            assert answer.status_code in (200, 400), (where, value)
 
 
 def test_nothing_of_it_is_left(running: Running) -> None:

@@ -77,6 +77,16 @@ def test_allowed_pages_may_ask_and_read(running: Running) -> None:
         talk.until("done")
 
 
+def test_pages_of_other_servers_on_this_machine_are_others(running: Running) -> None:
+    """Another port is another origin, as is another scheme of a page that names no port, and another name."""
+    for origin in (f"http://127.0.0.1:{running.port + 1}", "http://127.0.0.1", f"http://localhost:{running.port}"):
+        assert running.client.get("/v1/models", headers={"Origin": origin}).status_code == 403
+        assert preflight(running, origin).status_code == 403
+        with pytest.raises(InvalidStatus) as refused, talking(running.port, origin=origin):
+            pass
+        assert refused.value.response.status_code == 403
+
+
 def test_pages_of_the_server_and_what_is_no_page(running: Running) -> None:
     """The server's own origin is welcome, and whoever sends none is no browser's page."""
     assert running.client.get("/v1/models", headers={"Origin": running.url}).status_code == 200
