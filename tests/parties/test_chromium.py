@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 pytestmark = [needs("chromium"), pytest.mark.timeout(120)]
 TEXT = "one two three four five six seven eight nine ten. One two. "
 """A little more than a second, since it is played as slowly as it sounds."""
+LONG = "one two three four five six seven eight nine ten. " * 100
+"""A hundred seconds."""
 FETCHED = ["mp3", "opus", "flac", "wav", "aac", "webm", "mp4"]
 PLAYED = {
     "webm": "audio/webm; codecs=opus",
@@ -145,6 +147,25 @@ def test_a_page_of_another_origin_is_kept_out(page: Page, running: Running, orig
         page.open(f"{origin}/index.html")
     assert outcome == {"speech": "TypeError", "simple": "Opaque", "stream": "Error"}
     assert running.engine.num_plans == before
+
+
+@pytest.mark.parametrize(("function", "arguments"), [("fetched", ["mp3"]), ("spokenPcm", [])])
+def test_a_page_that_is_left_stops_the_work(
+    page: Page, running: Running, origin: str, function: str, arguments: list[str]
+) -> None:
+    """Whoever goes to another page amid the sound costs the step under way, at both doors."""
+    running.gate.close()
+    try:
+        running.gate.pass_one()
+        before = running.gate.num_frames
+        page.begin(function, running.url, LONG, *arguments)
+        running.wait_until(lambda: running.gate.num_frames > before and running.speaker.num_streams == 1)
+        page.open(f"{origin}/index.html?again")
+        running.wait_until(lambda: running.speaker.num_streams == 0)
+    finally:
+        running.gate.open()
+    assert running.speech(input="Hi.").status_code == 200
+    assert running.gate.num_frames - before < 200  # of 10,000; 10 ms each
 
 
 def test_a_page_shows_its_key(page: Page, running: Running, origin: str, tmp_path: Path) -> None:

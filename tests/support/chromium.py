@@ -17,7 +17,7 @@ from party import PATIENCE_S, program
 from websockets.sync.client import connect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from websockets.sync.client import ClientConnection
@@ -29,13 +29,14 @@ OPTIONS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-dev-shm-usage",
+    "--disable-features=BackForwardCache",
     "--disable-gpu",
     "--disable-sync",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
     "--no-default-browser-check",
     "--no-first-run",
 )
-"""Alone with this machine."""
+"""Alone with this machine; a page that was left is gone, and not kept for going back, with its connections."""
 _DEVTOOLS = re.compile(r"DevTools listening on (ws://\S+)")
 
 
@@ -67,21 +68,30 @@ class Page:
 
     def run(self, function: str, *arguments: Any) -> Any:
         """What a function of the page gives; what it throws fails."""
-        expression = f"{function}({', '.join(map(json.dumps, arguments))})"
-        told = self.call("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        told = self.call(
+            "Runtime.evaluate", expression=_call(function, arguments), awaitPromise=True, returnByValue=True
+        )
         assert "exceptionDetails" not in told, told["exceptionDetails"]["exception"].get("description", told)
         return told["result"].get("value")
+
+    def begin(self, function: str, *arguments: Any) -> None:
+        """Call a function of the page, and wait for nothing."""
+        self.call("Runtime.evaluate", expression=f"void {_call(function, arguments)}")
 
     def photograph(self, path: Path) -> None:
         """Write a picture of all of the page, PNG."""
         told = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(told["data"]))
 
-    def _until(self, is_it: Any) -> dict[str, Any]:
+    def _until(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
         while not is_it(told := json.loads(self._ws.recv(timeout=PATIENCE_S))):
             pass
         found: dict[str, Any] = told
         return found
+
+
+def _call(function: str, arguments: Iterable[Any]) -> str:
+    return f"{function}({', '.join(map(json.dumps, arguments))})"
 
 
 @contextlib.contextmanager
