@@ -151,7 +151,7 @@ def wait_for_frames(running: Running) -> None:
     num_frames = -1
     while running.gate.num_frames != num_frames:
         num_frames = running.gate.num_frames
-        for _ in range(700):
+        for _ in range(1_500):
             running.client.get("/health")
 
 

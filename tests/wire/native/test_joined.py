@@ -211,7 +211,7 @@ class Joined(RuleBasedStateMachine):
     def server_makes_sound(self, name: str, data: bytes) -> None:
         """Of a stream that is not over, where there is one."""
         if self.open(name):
-            self.server.say(name, data * 10)
+            self.server.say(name, data)
 
     @rule(name=st.sampled_from(NAMES), what=st.sampled_from(["segment", "done", "failed"]))
     def server_makes_a_message(self, name: str, what: str) -> None:
@@ -232,7 +232,17 @@ class Joined(RuleBasedStateMachine):
                 self.now += 1
                 self.server.send(name, self.now)
 
-    @rule(max_bytes=st.integers(0, 2_000))
+    @rule(number=st.integers(1, 3))
+    def all_goes_on(self, number: int) -> None:
+        """What was said arrives, both ways, and some more of each context."""
+        while self.up:
+            self.server_receives()
+        for name in list(self.server.contexts):
+            self.server_sends(name, number)
+        self.client_receives(100)
+
+    @rule(max_bytes=st.sampled_from([0, 1_000, 2_000]))
+    @precondition(lambda self: self.server.tally.num_kept > 3_000)
     def memory_is_short(self, max_bytes: int) -> None:
         """What is kept of all streams is cut down."""
         forget_oldest([each.window for each in self.server.streams.values()], self.server.tally, max_bytes)
