@@ -52,6 +52,7 @@ def everything_told() -> Metrics:
     metrics.cancelled(0.01)
     metrics.retried("tone")
     metrics.lane_replaced("hung")
+    metrics.error_told("speech", "invalid_request")
     metrics.cache_lookup("phrases", hit=True)
     metrics.feedback("gap")
     metrics.gauge_source(
