@@ -25,7 +25,7 @@ needs_rnnoise = pytest.mark.skipif(find_spec("pyrnnoise") is None, reason="needs
 @pytest.fixture
 def without_rnnoise(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As if it were not installed."""
-    monkeypatch.setattr(denoise, "find_spec", lambda name: None)
+    monkeypatch.setattr(denoise, "_PATH", None)
     denoise._library.cache_clear()
     yield
     denoise._library.cache_clear()

@@ -92,16 +92,23 @@ class Denoiser:
         return cleaned
 
 
-@cache
-def _library() -> ctypes.CDLL:
+def _found() -> Path | None:
+    """Where the library is; None if the extra is not installed."""
     spec = find_spec("pyrnnoise")
     folders = spec.submodule_search_locations if spec else None
     paths = [Path(folder) / name for folder in folders or () for name in _LIBRARIES]
-    path = next((path for path in paths if path.is_file()), None)
-    if path is None:
+    return next((path for path in paths if path.is_file()), None)
+
+
+_PATH = _found()  # looked for once, with the imports: later somebody may wait
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    if _PATH is None:
         reason = "noise suppression needs the package pyrnnoise; run where Yuliu speaks: pip install 'yuliu[denoise]'"
         raise InvalidRequest(reason, param="effects.denoise")
-    library = ctypes.CDLL(str(path))
+    library = ctypes.CDLL(str(_PATH))
     library.rnnoise_create.argtypes = [ctypes.c_void_p]
     library.rnnoise_create.restype = ctypes.c_void_p
     library.rnnoise_destroy.argtypes = [ctypes.c_void_p]
