@@ -1,0 +1,64 @@
+"""What the command line lets one do to the sound, here and on a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+from native import pcm_of
+from program import wav_samples
+from serving import running_server
+
+from yuliu.audio.chain import Effects
+from yuliu.audio.compressor import Compression
+from yuliu.audio.pcm import to_s16le
+from yuliu.cli.effects import EffectsGiven
+from yuliu.session import StreamOptions
+from yuliu.wire.effects import effects_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from program import Start
+
+    from yuliu.speaker import Speaker
+
+TEXT = "One two three, four five six."
+OPTIONS = ("--volume-db", "6", "--pitch", "-2", "--level", "--compress", "--highpass")
+EFFECTS = Effects(6.0, -2.0, level=True, compression=Compression(), highpass=True)
+
+
+def test_say_does_what_the_library_does(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+    process = start("say", TEXT, *OPTIONS, "-o", tmp_path / "out.wav")
+    _, errors = process.communicate()
+    assert (process.returncode, errors) == (0, b"")
+    wanted = tone_speaker.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples
+    assert wav_samples(tmp_path / "out.wav") == to_s16le(wanted)
+
+
+def test_client_asks_its_server_for_it(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+    with running_server() as running:
+        process = start("client", TEXT, *OPTIONS, "--url", running.url, "-o", tmp_path / "out.wav")
+        _, errors = process.communicate()
+        plain = pcm_of(running, TEXT)
+    assert (process.returncode, errors) == (0, b"")
+    wanted = to_s16le(tone_speaker.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples)
+    assert wav_samples(tmp_path / "out.wav") == wanted != plain
+
+
+@pytest.mark.parametrize("options", [("--volume-db", "21"), ("--pitch", "13"), ("--pitch", "high")])
+def test_what_cannot_be_is_wrong_usage(start: Start, options: tuple[str, ...]) -> None:
+    process = start("say", TEXT, *options, "-o", "-")
+    _, errors = process.communicate()
+    assert process.returncode == 2
+    assert options[0].encode() in errors
+
+
+@pytest.mark.parametrize(
+    "given",
+    [EffectsGiven(), EffectsGiven(volume_db=-3.0, denoise=True), EffectsGiven(3.0, 1.0, level=True, compress=True)],
+)
+def test_both_ways_mean_the_same(given: EffectsGiven) -> None:
+    """What is sent to a server is what is done here."""
+    assert effects_of(cast("Mapping[str, object]", given.start_fields())) == given.effects()
