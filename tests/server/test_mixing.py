@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import httpx
@@ -83,6 +84,12 @@ def text_of(number: int) -> str:
     return f"Client {chr(97 + number)} says {'la ' * (number % 5)}this. 第{number}个人说{'好' * (number % 7)}。" * 3
 
 
+def carry_all(running: Running) -> None:
+    """However slow the machine is at the moment, nobody is turned away."""
+    scheduler = running.speaker._scheduler
+    scheduler.tune(replace(scheduler.tuning, max_load=1e9))
+
+
 @pytest.mark.parametrize("num_lanes", [1, 2])
 def test_no_client_hears_anothers_sound(num_lanes: int) -> None:
     """All doors and formats at once, forty-five clients and twice the contexts, on one thread that speaks or two."""
@@ -91,6 +98,7 @@ def test_no_client_hears_anothers_sound(num_lanes: int) -> None:
         jobs = [(door, text_of(number), each) for number, (door, each) in enumerate(kinds)]
         with ThreadPoolExecutor(len(jobs)) as pool:
             running.gate.close()
+            carry_all(running)
             heard = [pool.submit(door, running, text, each) for door, text, each in jobs]
             running.wait_until(lambda: running.speaker.num_streams >= len(jobs))
             running.gate.open()

@@ -62,9 +62,9 @@ class Served:
 
 @contextlib.contextmanager
 def served(*options: str, **environ: str) -> Iterator[Served]:
-    """A server on a weightless engine, fast but not at once; killed at the end if it has not ended."""
+    """A server on a weightless engine; killed at the end if it has not ended."""
     command = [sys.executable, str(PROGRAM), "serve", "--port", "0", *options]
-    environment = os.environ | {"TONE_STEP_S": "0.0001"} | environ
+    environment = os.environ | environ
     raws: list[socket.socket] = []
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
