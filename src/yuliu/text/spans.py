@@ -144,10 +144,6 @@ def _words(text: str) -> list[_Word]:
     return words
 
 
-def _is_bare_number(word: _Word) -> bool:
-    return word.kind == "number" and not word.text[-1].isalpha()
-
-
 def _word(match: re.Match[str]) -> _Word:
     group, token = match.lastgroup or "", match[0]
     kind = {"wide": "zh", "kana": "ja", "hangul": "ko"}.get(group, group)

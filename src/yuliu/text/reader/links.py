@@ -10,7 +10,6 @@ from yuliu.types import MAX_PAUSE_S
 _LABEL = r"(?:[^\[\]\n\\]|\\.|\[[^\[\]\n]{0,80}\]){0,200}"
 _LINK = re.compile(rf"\[{_LABEL}\](?=([(\[]))")
 _LINK_BEGUN = re.compile(rf"\[{_LABEL}(?:\\|\[[^\[\]\n]{{0,80}}|\])?")
-_IMAGE_BEGUN = re.compile(r"!")
 _TARGET = re.compile(
     r"\]\([ \t]{0,9}(?:<[^<>\n]{0,1000}>|(?:[^\s()]|\([^\s()]{0,200}\)){0,1000})"
     r"(?:[ \t\n]{1,9}(?:\"[^\"\n]{0,200}\"|'[^'\n]{0,200}'))?[ \t]{0,9}\)"

@@ -21,7 +21,6 @@ _SPEAKER_AFTER = re.compile(
 )
 """What follows "I" the pronoun, not the numeral."""
 _GREETED = frozenset(listing("hi hello dear the ask and meet see call with to is was for by from thanks"))
-_STREET_AFTER = re.compile(r"(?:[A-Z][a-z]+)? ?(?:is|and|in|at|near|was|to)?\b")
 _NUMERO = table("No: Number; no: number; Nos: Numbers; nos: numbers; p: page; pp: pages; Pp: Pages; P: page")
 _NUMBERED = table(
     "pg: page; pgs: pages; Pg: Page; Nr: Number; Rt: Route; rt: route; v: version; Amend: Amendment;"

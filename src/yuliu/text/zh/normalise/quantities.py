@@ -224,7 +224,6 @@ def _number(match: re.Match[str]) -> str:
 
 
 _PLACE = rf"(?P<a>{NUMBER})"
-_SIGNED = rf"(?P<a>-?{NUMBER})"
 
 RULES: tuple[Rule, ...] = (
     rule(
