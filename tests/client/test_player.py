@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from yuliu.client import JitterBuffer, SoundDeviceFailed
 from yuliu.client.player import BLOCK_S, LOW_S, STUCK_S, NullOutput, Player
+from yuliu.errors import Closed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 RATE = 1_000
 SOUND = np.arange(1, 101, dtype=np.float32)
@@ -93,6 +98,22 @@ def test_one_that_played_nothing() -> None:
     output = Recorder()
     assert Player(output, RATE).stop() == 0
     assert output.closed == "abandoned"
+
+
+@pytest.mark.parametrize("close", [Player.finish, Player.stop])
+@pytest.mark.parametrize("has_played", [True, False])
+def test_what_is_put_too_late_is_refused(close: Callable[[Player], object], has_played: bool) -> None:
+    """And not lost in silence."""
+    output = Recorder()
+    player = Player(output, RATE)
+    if has_played:
+        player.put(SOUND)
+    close(player)
+    num_heard = len(sounding(output))
+    with pytest.raises(Closed):
+        player.put(SOUND)
+    assert player.level_s == 0
+    assert len(sounding(output)) == num_heard
 
 
 class Timed(Recorder):

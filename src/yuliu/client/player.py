@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from yuliu.client.errors import SoundDeviceFailed
 from yuliu.client.jitter import JitterBuffer
 from yuliu.client.playout import Playout
+from yuliu.errors import Closed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,6 +111,7 @@ class Player:
         self._playout = Playout(sample_rate)
         self._lock = threading.Condition()
         self._stopped = False
+        self._closed = False  # for what is put
         self._error: Exception | None = None
         self._giving_since_s: float | None = None  # a block to the output, which has not taken it
         self._silent_at_s: float | None = None  # the position where it was stopped
@@ -156,24 +158,33 @@ class Player:
         """More sound. Playing begins by itself.
 
         Raises:
+            Closed: It was finished or stopped.
             SoundDeviceFailed: The output does not take any.
             Exception: What the output raised.
         """
         self.check()
         with self._lock:
+            if self._closed:
+                raise Closed("this player was finished or stopped")
             self._buffer.put(samples, self._clock())
             self._lock.notify()
-        if not self._started:
-            self._started = True
+            begins, self._started = not self._started, True
+        if begins:
             self._thread.start()
 
     def check(self) -> None:
-        """Whether it still plays. Raises as :meth:`put` does."""
+        """Whether it still plays.
+
+        Raises:
+            SoundDeviceFailed: The output does not take any sound.
+            Exception: What the output raised.
+        """
         self._check(STUCK_S)
 
     def finish(self) -> None:
-        """Wait until all was heard. Raises as :meth:`put` does."""
+        """No more will be put; wait until all was heard. Raises as :meth:`check` does."""
         with self._lock:
+            self._closed = True
             self._buffer.end()
             self._lock.notify()
         self._join(STUCK_S)
@@ -181,10 +192,10 @@ class Player:
     def stop(self) -> float:
         """Fall silent at once, also while another thread waits in :meth:`finish`; the position, seconds.
 
-        Raises as :meth:`put` does.
+        Raises as :meth:`check` does.
         """
         with self._lock:
-            self._stopped = True
+            self._stopped = self._closed = True
             self._buffer.clear()
             self._lock.notify()
         self._join(FALL_SILENT_S)
