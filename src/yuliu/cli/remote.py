@@ -31,8 +31,6 @@ MAX_AHEAD_S = 0.5
 """Sound that may wait to be played before no more is taken."""
 TELL_S = 0.05
 """How often is looked whether it has been."""
-
-
 ANSWER_S = 3.0
 """How long the server may take to say what was heard of a stream that was interrupted."""
 

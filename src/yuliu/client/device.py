@@ -82,7 +82,7 @@ def open_sound_device(sample_rate: int) -> SoundDevice:
     Raises:
         SoundDeviceFailed: There is none, it does not take the rate, or what is needed to use it is not installed.
     """
-    module = sounddevice()
+    module = _sounddevice()
     with _told(_UNUSABLE):
         stream = module.OutputStream(samplerate=sample_rate, channels=1, dtype="float32", latency=DEVICE_LATENCY_S)
     return SoundDevice(stream, sample_rate)
@@ -90,12 +90,12 @@ def open_sound_device(sample_rate: int) -> SoundDevice:
 
 def sound_device_name() -> str:
     """Of the system's default output. Raises as :func:`open_sound_device` does."""
-    module = sounddevice()
+    module = _sounddevice()
     with _told(_UNUSABLE):
         return str(module.query_devices(kind="output")["name"])
 
 
-def sounddevice() -> Any:  # noqa: ANN401 - the extra has no types
+def _sounddevice() -> Any:  # noqa: ANN401 - the extra has no types
     """The module.
 
     Raises:

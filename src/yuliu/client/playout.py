@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 SETTLED_S = 1.0
 """So long after the first block its writes tell when the output began; later the two clocks have drifted apart."""
-
-
 WAITED_S = 0.002
 """An output that lets its writer wait so long is full."""
 
