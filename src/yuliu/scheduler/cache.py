@@ -153,10 +153,8 @@ class Keeping:
 
 @dataclass(frozen=True, slots=True)
 class CacheCounts:
-    """What the cache has done, and how full it is."""
+    """How full the cache is."""
 
-    num_hits: int
-    num_misses: int
     num_entries: int
     num_bytes: int
     """Of the sound that may be dropped for other sound."""
@@ -177,20 +175,12 @@ class SoundCache:
         self._recent: OrderedDict[Key, Kept] = OrderedDict()
         self._pinned: dict[Key, tuple[Kept, set[int]]] = {}  # with the groups that hold it
         self._num_bytes = self._pinned_bytes = 0
-        self._num_hits = self._num_misses = 0
         self._broken_off: set[int] = set()  # groups that are not held whole
 
     @property
     def counts(self) -> CacheCounts:
-        """How it is used."""
-        return CacheCounts(
-            self._num_hits,
-            self._num_misses,
-            len(self._recent),
-            self._num_bytes,
-            len(self._pinned),
-            self._pinned_bytes,
-        )
+        """How full it is."""
+        return CacheCounts(len(self._recent), self._num_bytes, len(self._pinned), self._pinned_bytes)
 
     def is_used(self, group: int | None) -> bool:
         """Whether a look-up makes sense: sound is kept, or is to be."""
@@ -200,9 +190,7 @@ class SoundCache:
         """Begin with a segment. What is found and belongs to a group stays for it."""
         found = self._pinned[key][0] if key in self._pinned else self._recent.get(key)
         if found is None:
-            self._num_misses += 1
             return Keeping(key, None, group, [] if self._max_bytes or group is not None else None)
-        self._num_hits += 1
         if key in self._recent:
             self._recent.move_to_end(key)
         if group is not None:
