@@ -10,6 +10,8 @@ import threading
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from yuliu.cli.terminal import DEFAULT_NUM_COLUMNS
+
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Iterator
@@ -48,8 +50,8 @@ class Keyboard:
     def num_columns(self) -> int:
         """How wide the terminal is."""
         with suppress(OSError):
-            return os.get_terminal_size(self._descriptor).columns or 80
-        return 80
+            return os.get_terminal_size(self._descriptor).columns or DEFAULT_NUM_COLUMNS
+        return DEFAULT_NUM_COLUMNS
 
     def write(self, text: str) -> None:
         """Show it there, and nowhere else."""
@@ -90,11 +92,11 @@ class Keyboard:
         """
         was_in_front = True
         while True:
-            is_in_front = self._is_in_front()
-            if is_in_front and not was_in_front:
+            in_front = self._is_in_front()
+            if in_front and not was_in_front:
                 self._begin()
-            was_in_front = is_in_front
-            keys = [self._descriptor] if is_in_front else []
+            was_in_front = in_front
+            keys = [self._descriptor] if in_front else []
             ready, _, _ = select.select([self._woken, *keys], [], [], LOOK_AGAIN_S)
             if self._woken in ready:
                 return None
