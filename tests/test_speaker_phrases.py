@@ -9,7 +9,7 @@ import pytest
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
-from yuliu.scheduler.worker import Settings
+from yuliu.scheduler.settings import Settings
 from yuliu.session import StreamOptions
 from yuliu.speaker import Speaker
 from yuliu.types import SpeakOptions

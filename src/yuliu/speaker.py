@@ -29,7 +29,8 @@ from yuliu.lexicons import LexiconStore, request_words
 from yuliu.metrics.report import Levels
 from yuliu.scheduler.pins import Pins
 from yuliu.scheduler.recording import recording
-from yuliu.scheduler.worker import Scheduler, Settings
+from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.worker import Scheduler
 from yuliu.session import Caller, Route, Stream, StreamOptions, Surroundings
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore

@@ -7,7 +7,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from yuliu.engines.tone import ToneEngine, ToneScript
-from yuliu.scheduler.worker import Scheduler, Settings
+from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.worker import Scheduler
 from yuliu.server.log import JsonFormatter
 
 if TYPE_CHECKING:

@@ -17,9 +17,11 @@ from heard import OPTIONS, PATIENCE_S, Clock, Inbox, one_lane, segment, sound, s
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, SynthesisFailed
+from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
 from yuliu.scheduler.policy.events import SegmentReady, Step, StepFinished, StreamOpened, Terms
 from yuliu.scheduler.policy.tuning import Tuning
-from yuliu.scheduler.worker import Admitted, Broken, Output, Planned, Rendered, Scheduler, Settings
+from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.worker import Scheduler
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:

@@ -7,10 +7,11 @@ from dataclasses import replace
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.scheduler.observer import Unobserved
-from yuliu.scheduler.outputs import Admitted, Broken
+from yuliu.scheduler.outputs import Admitted, Broken, Output
 from yuliu.scheduler.policy.events import Terms
 from yuliu.scheduler.policy.tuning import Tuning
-from yuliu.scheduler.worker import Output, Scheduler, Settings
+from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.worker import Scheduler
 from yuliu.types import StreamClass
 
 RULES = Tuning().classes[StreamClass.STANDARD]

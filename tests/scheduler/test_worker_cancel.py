@@ -9,7 +9,8 @@ import pytest
 from yuliu.engines.api import PlanOptions
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.scheduler.observer import Unobserved
-from yuliu.scheduler.worker import Scheduler, Settings
+from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.worker import Scheduler
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 
 TEXT = "one two three"

@@ -14,7 +14,8 @@ from yuliu.errors import SynthesisFailed
 from yuliu.scheduler.lanes import GRACE_S
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.policy.tuning import Tuning
-from yuliu.scheduler.worker import Scheduler, Settings
+from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.worker import Scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -100,7 +100,7 @@ def test_an_exposed_server(
     monkeypatch.setenv("YULIU_HOME", str(tmp_path))
     if has_key:
         subprocess.run([sys.executable, PROGRAM, "keys", "add", "one"], check=True, capture_output=True)
-    command = [sys.executable, PROGRAM, "serve", "--host", "0.0.0.0", "--port", "0", "--expose", *options]
+    command = [sys.executable, str(PROGRAM), "serve", "--host", "0.0.0.0", "--port", "0", "--expose", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server:
         try:
             assert server.stderr is not None

@@ -40,7 +40,7 @@ def running() -> Iterator[Running]:
 def test_it_is_the_whole_file_with_its_length(running: Running, name: FormatName) -> None:
     """The body is what the library makes of all the sound at once, under its length and not in chunks."""
     answer = running.speech(input=TEXT, response_format=name, stream=False)
-    samples = to_s16(running.speaker.speak(TEXT).samples).astype(np.float32) / FULL_SCALE
+    samples = to_s16(running.speaker.speak(TEXT).samples).astype(np.float32) / np.float32(FULL_SCALE)
     assert answer.status_code == 200
     assert answer.content == whole(samples, choose_encoding(name, 24_000), running.speaker.sample_rate)
     assert answer.headers["content-length"] == str(len(answer.content))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from yuliu.engines.tone import ToneEngine, ToneScript
-from yuliu.scheduler.worker import Settings
+from yuliu.scheduler.settings import Settings
 from yuliu.session import options_of
 from yuliu.speaker import Speaker
 

@@ -21,7 +21,7 @@ from yuliu.audio.join import PAUSE_S
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.policy.events import Terms
-from yuliu.scheduler.worker import Settings
+from yuliu.scheduler.settings import Settings
 from yuliu.session import StreamOptions
 from yuliu.speaker import Speaker
 from yuliu.text.reader import ReaderOptions

@@ -18,7 +18,7 @@ from yuliu.errors import Overloaded
 from yuliu.metrics.metrics import Metrics
 from yuliu.scheduler.policy.events import Terms
 from yuliu.scheduler.policy.tuning import Tuning
-from yuliu.scheduler.worker import Settings
+from yuliu.scheduler.settings import Settings
 from yuliu.session import StreamOptions
 from yuliu.speaker import Speaker
 from yuliu.types import Coverage, Failed, Finished, Span, StreamClass

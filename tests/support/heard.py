@@ -10,10 +10,12 @@ import numpy as np
 
 from yuliu.engines.api import PlanOptions
 from yuliu.engines.tone import ToneEngine, tone
-from yuliu.scheduler.worker import Broken, Output, Planned, Rendered, Scheduler, Settings
+from yuliu.scheduler.outputs import Broken, Output, Planned, Rendered
+from yuliu.scheduler.settings import Settings
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 
 if TYPE_CHECKING:
+    from yuliu.scheduler.worker import Scheduler
     from collections.abc import Callable, Sequence
 
     from yuliu.scheduler.policy.events import Terms

@@ -31,7 +31,7 @@ def open_speaker(
 ) -> Speaker:
     """One voice, ``tone``."""
     from yuliu.engines.tone import ToneEngine, ToneScript
-    from yuliu.scheduler.worker import Settings
+    from yuliu.scheduler.settings import Settings
     from yuliu.speaker import Speaker
 
     languages = cast("tuple[Lang, ...]", tuple(os.environ.get("TONE_LANGUAGES", "zh en").split()))

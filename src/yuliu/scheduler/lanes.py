@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from yuliu.engines.api import Engine
     from yuliu.scheduler.lane import Outcome, Owner, Task
+    from yuliu.scheduler.settings import Settings
 
 START_S = 120.0
 """A lane whose engines are not made within this time is given up, seconds; also allowed for a new instance of one."""
@@ -35,24 +36,17 @@ class Lanes:
     Args:
         factories: For each engine what makes an instance of it.
         owner: Is told what becomes of the lanes.
+        settings: When a task is given up, and when a lane that could not be made is tried again.
         num_lanes: How many there shall be.
-        hang_s: No task is given up before it took so long, seconds.
-        restart_s: A lane that could not be made is tried again after so long, seconds.
     """
 
     def __init__(
-        self,
-        factories: Mapping[str, Callable[[], Engine]],
-        owner: Owner,
-        *,
-        num_lanes: int,
-        hang_s: float,
-        restart_s: float,
+        self, factories: Mapping[str, Callable[[], Engine]], owner: Owner, settings: Settings, *, num_lanes: int
     ) -> None:
         self._factories = factories
         self._owner = owner
         self._num_lanes = num_lanes
-        self._hang_s, self._restart_s = hang_s, restart_s
+        self._hang_s, self._restart_s = settings.hang_s, settings.restart_s
         self._numbers = itertools.count()
         self._lanes: dict[str, Lane] = {}
         self._limits: dict[str, float] = {}  # when each busy lane is to be given up

@@ -24,7 +24,6 @@ from yuliu.scheduler.lanes import Lanes, make_all
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.orders import Orders
 from yuliu.scheduler.outcomes import event_of, facts_of, observe
-from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
 from yuliu.scheduler.policy.events import (
     Admit,
     Event,
@@ -55,12 +54,10 @@ if TYPE_CHECKING:
     from yuliu.engines.api import Capabilities, Engine, PlanOptions
     from yuliu.scheduler.cache import CacheCounts
     from yuliu.scheduler.observer import Observer
+    from yuliu.scheduler.outputs import Output
     from yuliu.scheduler.policy.snapshot import Snapshot
     from yuliu.scheduler.policy.tuning import Tuning
     from yuliu.types import Segment
-
-
-__all__ = ("Admitted", "Broken", "Output", "Planned", "Rendered", "Scheduler", "Settings")
 
 TICK_S = 1.0
 """The timer looks at least so often, seconds."""
@@ -112,8 +109,7 @@ class Scheduler:
         self._record = settings.record(facts, self._tuning) if settings.record else None
         num_lanes = settings.num_lanes or min(4, os.cpu_count() or 1)
         self._pulse = Pulse(settings.tuning, num_lanes if settings.adaptive else None)
-        hang_s, restart_s = settings.hang_s, settings.restart_s
-        self._lanes = Lanes(dict(factories), self, num_lanes=num_lanes, hang_s=hang_s, restart_s=restart_s)
+        self._lanes = Lanes(dict(factories), self, settings, num_lanes=num_lanes)
         self._orders = Orders(self._streams, self._lanes, self._observer)
         with self._lock:
             self._lanes.fill(clock(), first)
@@ -217,7 +213,7 @@ class Scheduler:
             return self._policy.snapshot(self.clock())
 
     def cache_counts(self) -> CacheCounts:
-        """How the cache of sound is used."""
+        """How full the cache of sound is."""
         with self._lock:
             return self._cache.counts
 
@@ -257,9 +253,7 @@ class Scheduler:
             self._lanes.stop()
             self._changed.notify_all()
         for name in self._lanes.join(self._settings.close_s):
-            _log.error(
-                "lane_not_ended name=%s reason=%s", name, "its engine does not return; its thread is left behind"
-            )
+            _log.error("lane_not_ended name=%s reason=%s", name, "its engine does not return; its thread stays")
         if self._timer is not threading.current_thread():
             self._timer.join()
 

@@ -20,9 +20,9 @@ from yuliu.scheduler.policy.events import Admit, LaneUp, Plan, SegmentReady, Str
 from yuliu.scheduler.policy.record import CONTRACT, Recorder, action_of, event_of, named, replay
 from yuliu.scheduler.policy.tuning import ClassRules, Tuning
 from yuliu.scheduler.recording import RECORD, Log, recording
+from yuliu.scheduler.settings import Settings
 from yuliu.scheduler.simulation.rates import Rates
 from yuliu.scheduler.simulation.simulate import Load, Simulation
-from yuliu.scheduler.worker import Settings
 from yuliu.speaker import Speaker
 from yuliu.types import StreamClass
 

@@ -87,6 +87,11 @@ class StepPart:
     """What its listener gets of it now, seconds of his; None is all of it. Effects may hold some back, or change the
     pace."""
 
+    @property
+    def gained_s(self) -> float:
+        """How much more its listener has to play, seconds."""
+        return self.audio_s if self.heard_s is None else self.heard_s
+
 
 @dataclass(frozen=True, slots=True)
 class StepFinished:

@@ -198,7 +198,7 @@ class Policy:
         for job in jobs:
             part, stream = parts[job.job_id], self._streams[job.stream_id]
             share_s = event.took_s * (part.audio_s / audio_s if audio_s else 1 / len(parts))
-            stream.spend(self._figures.under_load_s(job, share_s, part.num_frames), _heard_s(part))
+            stream.spend(self._figures.under_load_s(job, share_s, part.num_frames), part.gained_s)
             self._progress(job, stream, part, now)
             if not part.audio_s and not part.done:
                 job.not_before_s = now + max(NOTHING_S, event.took_s)
@@ -209,7 +209,7 @@ class Policy:
         self._crew.forgive(job.job_id)
         if job.frames_left is not None:
             job.frames_left = max(0, job.frames_left - part.num_frames)
-        stream.make(_heard_s(part), now)
+        stream.make(part.gained_s, now)
         if part.done:
             self._drop(job, stream)
 
@@ -397,8 +397,3 @@ class Policy:
             self._refresh(stream, now, actions)
             if stream.is_bulk:
                 self._agenda.bulk_served(stream.turn, now)
-
-
-def _heard_s(part: StepPart) -> float:
-    """What its listener gets."""
-    return part.audio_s if part.heard_s is None else part.heard_s
