@@ -15,10 +15,10 @@ from yuliu.scheduler.settings import Settings
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.worker import Scheduler
     from collections.abc import Callable, Sequence
 
     from yuliu.scheduler.policy.events import Terms
+    from yuliu.scheduler.worker import Scheduler
     from yuliu.types import Samples
 
 OPTIONS = PlanOptions(SpeakOptions(), lead_s=0.025, tail_s=0.1)
