@@ -124,6 +124,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         Raises:
             ClientDisconnected: The connection was closed.
         """
+        await self.writable.wait()  # where it may be closed meanwhile
         if self.close_sent and self.handshake_complete:
             raise ClientDisconnected
         await super().send(message)
