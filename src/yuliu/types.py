@@ -147,6 +147,10 @@ class Skipped:
     ``code_block``."""
 
 
+MIN_SPEED, MAX_SPEED = 0.25, 4.0
+"""Pace that can be asked for; 1 is the voice's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class SpeakOptions:
     """How a stream is to be spoken."""

@@ -74,6 +74,9 @@ READERS: Mapping[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "strict_json.read_json": (lambda data: strict_json.read_json(data, what="a"), [json.dumps(SPEECH).encode()]),
     "strict_json.read_object": (lambda data: strict_json.read_object(data, what="a"), [json.dumps(SPEECH).encode()]),
     "strict_json.check_text": (lambda data: strict_json.check_text(loose(data), "a"), [b'"hello"']),
+    "strict_json.check_number": (lambda data: strict_json.check_number(loose(data), "a", 0, 1), [b"0.5", b"1"]),
+    "strict_json.check_whole": (lambda data: strict_json.check_whole(loose(data), "a", 0, 9), [b"7"]),
+    "strict_json.check_flag": (lambda data: strict_json.check_flag(loose(data), "a"), [b"true"]),
     "sound.encoding_asked_for": (
         lambda data: sound.encoding_asked_for(
             str(fields(data).get("format")),

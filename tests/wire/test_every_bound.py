@@ -11,6 +11,7 @@ import pytest
 
 import yuliu
 from yuliu.errors import InvalidRequest
+from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.feedback import parse_feedback
 from yuliu.wire.keys import (
     MAX_CHARACTERS,
@@ -24,7 +25,7 @@ from yuliu.wire.keys import (
 from yuliu.wire.manner import MAX_LEAD_IN_MS, MAX_SEED, MAX_WEIGHT, MIN_WEIGHT, parse_manner
 from yuliu.wire.native import reading
 from yuliu.wire.native.body import LINES, Body
-from yuliu.wire.openai import MAX_SPEED, MIN_SPEED, SpeechLimits, parse_speech
+from yuliu.wire.openai import SpeechLimits, parse_speech
 from yuliu.wire.phrases import (
     MAX_PHRASE_CHARACTERS,
     MAX_PHRASES,
@@ -75,8 +76,16 @@ def shown(num_characters: int) -> object:
 
 
 EDGES: dict[str, list[tuple[Callable[[], object], Callable[[], object]]]] = {
-    "wire.openai.MIN_SPEED": [(lambda: speech(speed=MIN_SPEED), lambda: speech(speed=MIN_SPEED - 1e-9))],
-    "wire.openai.MAX_SPEED": [(lambda: speech(speed=MAX_SPEED), lambda: speech(speed=MAX_SPEED + 1e-9))],
+    "types.MIN_SPEED": [
+        (lambda: speech(speed=MIN_SPEED), lambda: speech(speed=MIN_SPEED - 1e-9)),
+        (lambda: message("start", speed=MIN_SPEED), lambda: message("start", speed=MIN_SPEED - 1e-9)),
+        (lambda: message("config", speed=MIN_SPEED), lambda: message("config", speed=MIN_SPEED - 1e-9)),
+    ],
+    "types.MAX_SPEED": [
+        (lambda: speech(speed=MAX_SPEED), lambda: speech(speed=MAX_SPEED + 1e-9)),
+        (lambda: message("start", speed=MAX_SPEED), lambda: message("start", speed=MAX_SPEED + 1e-9)),
+        (lambda: message("config", speed=MAX_SPEED), lambda: message("config", speed=MAX_SPEED + 1e-9)),
+    ],
     "wire.phrases.MAX_PHRASES": [
         (lambda: phrases(*"a" * MAX_PHRASES), lambda: phrases(*"a" * (MAX_PHRASES + 1))),
         (lambda: check_total("a" * MAX_PHRASES), lambda: check_total("a" * (MAX_PHRASES + 1))),
@@ -112,14 +121,6 @@ EDGES: dict[str, list[tuple[Callable[[], object], Callable[[], object]]]] = {
             lambda: message("start", resume_s=reading.MAX_RESUME_S),
             lambda: message("start", resume_s=reading.MAX_RESUME_S + 1e-9),
         )
-    ],
-    "wire.native.reading.MIN_SPEED": [
-        (lambda: message("start", speed=reading.MIN_SPEED), lambda: message("start", speed=reading.MIN_SPEED - 1e-9)),
-        (lambda: message("config", speed=reading.MIN_SPEED), lambda: message("config", speed=reading.MIN_SPEED - 1e-9)),
-    ],
-    "wire.native.reading.MAX_SPEED": [
-        (lambda: message("start", speed=reading.MAX_SPEED), lambda: message("start", speed=reading.MAX_SPEED + 1e-9)),
-        (lambda: message("config", speed=reading.MAX_SPEED), lambda: message("config", speed=reading.MAX_SPEED + 1e-9)),
     ],
     "wire.native.reading.MAX_PING_ID_CHARACTERS": [
         (

@@ -11,9 +11,9 @@ from yuliu.audio.stretch import MAX_SEMITONES
 from yuliu.engines.api import PlanOptions
 from yuliu.joiner import Part
 from yuliu.segmenter import Segmenter, split_segment
-from yuliu.session.options import MAX_SPEED, MIN_SPEED, check_effects, check_lang, check_speed
+from yuliu.session.options import check_effects, check_lang, check_speed
 from yuliu.text.reader import Reader
-from yuliu.types import Skipped
+from yuliu.types import MAX_SPEED, MIN_SPEED, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -14,7 +14,7 @@ from yuliu.presets import Preset, resolve
 from yuliu.scheduler.policy.events import Terms
 from yuliu.segmenter import Chunking, SegmenterOptions
 from yuliu.text.reader import ReaderOptions
-from yuliu.types import SpeakOptions
+from yuliu.types import MAX_SPEED, MIN_SPEED, SpeakOptions
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -28,7 +28,6 @@ MAX_PENDING_PARTS = 16
 MEMORY_PARTS = 256
 """As many parts wait where only memory bounds them: at most 100,000 characters."""
 MAX_LEAD_IN_MS = 1000
-MIN_SPEED, MAX_SPEED = 0.25, 4.0
 
 
 @dataclass(frozen=True, slots=True)

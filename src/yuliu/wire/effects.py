@@ -11,6 +11,7 @@ from yuliu.audio.chain import MAX_VOLUME_DB, MIN_VOLUME_DB, Effects
 from yuliu.audio.compressor import Compression
 from yuliu.audio.stretch import MAX_SEMITONES
 from yuliu.errors import InvalidRequest
+from yuliu.wire.strict_json import check_flag, check_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,7 +46,7 @@ def parse_effects(fields: Mapping[str, object]) -> dict[str, Any]:
         ("pitch_semitones", -MAX_SEMITONES, MAX_SEMITONES),
     ):
         if (value := fields.get(name)) is not None:
-            found[name] = _number(name, value, low, high)
+            found[name] = check_number(value, name, low, high)
     return found | _switched(fields.get("effects"))
 
 
@@ -58,7 +59,8 @@ def _switched(value: object) -> dict[str, Any]:
     if value is None:
         return {}
     given = _object("effects", value, EFFECT_NAMES)
-    found: dict[str, Any] = {name: _flag(name, given[name]) for name in SWITCHES if given.get(name) is not None}
+    wanted = {name: given[name] for name in SWITCHES if given.get(name) is not None}
+    found: dict[str, Any] = {name: check_flag(each, f"effects.{name}") for name, each in wanted.items()}
     if given.get("compress") is not None:
         found["compression"] = _compression(given["compress"])
     return found
@@ -72,7 +74,7 @@ def _compression(value: object) -> Compression | None:
     for name, each in given.items():
         if each is not None:
             field, unit, low, high = _COMPRESSION[name]
-            values[field] = unit * _number(f"effects.compress.{name}", each, low, high)
+            values[field] = unit * check_number(each, f"effects.compress.{name}", low, high)
     return Compression(**values)
 
 
@@ -83,15 +85,3 @@ def _object(param: str, value: object, known: tuple[str, ...]) -> Mapping[str, o
     if not set(known) >= set(value):
         raise InvalidRequest(f"{param!r} may hold {', '.join(known)}, and nothing else", param=param)
     return value
-
-
-def _flag(name: str, value: object) -> bool:
-    if not isinstance(value, bool):
-        raise InvalidRequest(f"'effects.{name}' must be true or false", param=f"effects.{name}")
-    return value
-
-
-def _number(param: str, value: object, low: float, high: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InvalidRequest(f"{param!r} must be a number from {low:g} to {high:g}", param=param)
-    return float(value)

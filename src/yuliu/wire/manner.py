@@ -15,6 +15,7 @@ from yuliu.audio.chain import NO_EFFECTS
 from yuliu.errors import InvalidRequest
 from yuliu.types import Lang
 from yuliu.wire.effects import EFFECT_FIELDS, effects_of
+from yuliu.wire.strict_json import check_number, check_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,7 +68,7 @@ def parse_manner(fields: Mapping[str, object], headers: Mapping[str, str]) -> Ma
         preset=_preset(fields.get("preset")),
         overrides=_overrides(fields, headers.get(CLASS_HEADER.lower())),
         weight=_weight(fields.get("weight"), headers.get(WEIGHT_HEADER.lower())),
-        lead_in_ms=_number("lead_in_ms", fields.get("lead_in_ms"), 0, MAX_LEAD_IN_MS, default=0.0),
+        lead_in_ms=_lead_in_ms(fields.get("lead_in_ms")),
         seed=_seed(fields.get("seed")),
         language=None if (language := parse_language(fields)) == "auto" else language,
         effects=effects_of(fields),
@@ -108,21 +109,13 @@ def _weight(value: object, of_header: str | None) -> float:
     if value is None and of_header is not None:
         written = of_header.strip()
         value = float(written) if _DECIMAL.fullmatch(written) else written
-        return _number(WEIGHT_HEADER, value, MIN_WEIGHT, MAX_WEIGHT, default=1.0)
-    return _number("weight", value, MIN_WEIGHT, MAX_WEIGHT, default=1.0)
+        return check_number(value, WEIGHT_HEADER, MIN_WEIGHT, MAX_WEIGHT)
+    return 1.0 if value is None else check_number(value, "weight", MIN_WEIGHT, MAX_WEIGHT)
 
 
-def _number(param: str, value: object, low: float, high: float, *, default: float) -> float:
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InvalidRequest(f"{param!r} must be a number from {low:g} to {high:g}", param=param)
-    return float(value)
+def _lead_in_ms(value: object) -> float:
+    return 0.0 if value is None else check_number(value, "lead_in_ms", 0, MAX_LEAD_IN_MS)
 
 
 def _seed(value: object) -> int:
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_SEED:
-        raise InvalidRequest(f"'seed' must be a whole number from 0 to {MAX_SEED}", param="seed")
-    return value
+    return 0 if value is None else check_whole(value, "seed", 0, MAX_SEED)

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 
 from yuliu.audio.formats import FORMATS, FormatName
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.lexicons import parse_entries, parse_names
 from yuliu.wire.manner import Manner, parse_manner
 from yuliu.wire.sound import encoding_asked_for
-from yuliu.wire.strict_json import MEDIA_TYPE, check_text, media_type, read_object
+from yuliu.wire.strict_json import MEDIA_TYPE, check_flag, check_number, check_text, media_type, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +57,6 @@ ALIASES = frozenset(
     "alloy ash ballad coral echo fable nova onyx sage shimmer verse marin cedar".split()  # noqa: SIM905 - thirteen names
 )
 """OpenAI's voices, which many clients insist on; they stand for the default voice."""
-MIN_SPEED, MAX_SPEED = 0.25, 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +268,7 @@ def _response_format(fields: Mapping[str, object]) -> FormatName:
 
 def _speed(fields: Mapping[str, object]) -> float:
     value = fields.get("speed")
-    if value is None:
-        return 1.0
-    if isinstance(value, bool) or not isinstance(value, int | float) or not MIN_SPEED <= value <= MAX_SPEED:
-        raise InvalidRequest(f"'speed' must be a number from {MIN_SPEED} to {MAX_SPEED:g}", param="speed")
-    return float(value)
+    return 1.0 if value is None else check_number(value, "speed", MIN_SPEED, MAX_SPEED)
 
 
 def _stream_format(fields: Mapping[str, object]) -> StreamFormat:
@@ -285,10 +281,8 @@ def _stream_format(fields: Mapping[str, object]) -> StreamFormat:
 
 def _stream(fields: Mapping[str, object]) -> bool:
     value = fields.get("stream")
-    if value is None or value is True:
+    if value is None or check_flag(value, "stream"):
         return True
-    if value is not False:
-        raise InvalidRequest("'stream' must be true or false", param="stream")
     if fields.get("stream_format") == "sse":
         raise InvalidRequest("events are a stream; leave out 'stream' or 'stream_format'", param="stream")
     return False

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.wire.openai import MAX_SPEED, MIN_SPEED
-from yuliu.wire.strict_json import MEDIA_TYPE, check_text, media_type, read_object
+from yuliu.types import MAX_SPEED, MIN_SPEED
+from yuliu.wire.strict_json import MEDIA_TYPE, check_number, check_text, media_type, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,14 +43,10 @@ def parse_phrases(body: bytes, content_type: str | None) -> PhrasesRequest:
     if not set(value) <= set(_FIELDS):
         raise InvalidRequest(f"the body must be an object of {', '.join(_FIELDS)}, and nothing else")
     voice, speed = value.get("voice"), value.get("speed")
-    if speed is not None and (isinstance(speed, bool) or not isinstance(speed, int | float)):
-        raise InvalidRequest("'speed' must be a number", param="speed")
-    if speed is not None and not MIN_SPEED <= speed <= MAX_SPEED:
-        raise InvalidRequest(f"'speed' must be from {MIN_SPEED} to {MAX_SPEED:g}", param="speed")
     return PhrasesRequest(
         _checked(value.get("phrases")),
         None if voice is None else check_text(voice, "voice") or None,
-        1.0 if speed is None else float(speed),
+        1.0 if speed is None else check_number(speed, "speed", MIN_SPEED, MAX_SPEED),
     )
 
 

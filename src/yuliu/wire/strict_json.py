@@ -80,6 +80,45 @@ def check_text(value: object, param: str, *, where: str | None = None) -> str:
     return value
 
 
+def check_number(value: object, param: str, low: float, high: float) -> float:
+    """A value that is a number within bounds.
+
+    Args:
+        value: As read.
+        param: The field at fault if it is none.
+        low: The least that is taken.
+        high: The most.
+
+    Raises:
+        InvalidRequest: It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+        raise InvalidRequest(f"{param!r} must be a number from {low:g} to {high:g}", param=param)
+    return float(value)
+
+
+def check_whole(value: object, param: str, low: int, high: int) -> int:
+    """A value that is a whole number within bounds, given as to :func:`check_number`.
+
+    Raises:
+        InvalidRequest: It is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise InvalidRequest(f"{param!r} must be a whole number from {low} to {high}", param=param)
+    return value
+
+
+def check_flag(value: object, param: str) -> bool:
+    """A value that is true or false.
+
+    Raises:
+        InvalidRequest: It is neither.
+    """
+    if not isinstance(value, bool):
+        raise InvalidRequest(f"{param!r} must be true or false", param=param)
+    return value
+
+
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields = dict(pairs)
     if len(fields) != len(pairs):

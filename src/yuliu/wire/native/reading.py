@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
+from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.effects import EFFECT_FIELDS, parse_effects
 from yuliu.wire.lexicons import parse_entries, parse_names
 from yuliu.wire.manner import FIELDS as MANNER_FIELDS
@@ -23,7 +24,7 @@ from yuliu.wire.native.messages import (
     Start,
     Text,
 )
-from yuliu.wire.strict_json import check_text, read_object
+from yuliu.wire.strict_json import check_flag, check_number, check_text, check_whole, read_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 MAX_MESSAGE_BYTES = 131_072
 """A longer message ends the connection: it is not read."""
 MAX_RESUME_S = 60.0
-MIN_SPEED, MAX_SPEED = 0.25, 4.0
 MAX_PING_ID_CHARACTERS = 64
 _MAX_WHOLE = 2**53
 """Larger numbers are not whole in every JSON reader."""
@@ -160,27 +160,16 @@ def _name(fields: Fields, param: str) -> str | None:
 
 def _number(fields: Fields, param: str, low: float, high: float, *, default: float) -> float:
     value = fields.get(param)
-    if value is None:
-        return default
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        raise InvalidRequest(f"{param!r} must be a number from {low:g} to {high:g}", param=param)
-    return float(value)
+    return default if value is None else check_number(value, param, low, high)
 
 
 def _whole(fields: Fields, param: str, low: int, high: int) -> int:
-    value = fields.get(param)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise InvalidRequest(f"{param!r} must be a whole number from {low} to {high}", param=param)
-    return value
+    return check_whole(fields.get(param), param, low, high)
 
 
 def _flag(fields: Fields, param: str, *, default: bool) -> bool:
-    value = fields.get(param, default)
-    if value is None:
-        return default
-    if not isinstance(value, bool):
-        raise InvalidRequest(f"{param!r} must be true or false", param=param)
-    return value
+    value = fields.get(param)
+    return default if value is None else check_flag(value, param)
 
 
 SOUND_FIELDS = ("format", "sample_rate", "channels", "kbps")
