@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from yuliu.server.native.kept import KeptStream
     from yuliu.wire.native.body import Body
+    from yuliu.wire.native.messages import ForText
 
 
 class BodyTalk:
@@ -89,7 +90,7 @@ class BodyTalk:
             if self._stream is not None:
                 beginning.reschedule(None)
 
-    def _take(self, messages: list[said.Start | said.Text | said.Flush | said.Config | said.End]) -> None:
+    def _take(self, messages: list[said.Start | ForText]) -> None:
         for message in messages:
             if isinstance(message, said.Start):
                 self._stream = self._open_stream(replace(message, timings=False, resume_s=0.0))

@@ -9,33 +9,29 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from yuliu.errors import Closed, InvalidRequest, YuliuError
-from yuliu.presets import parse_chunking
+from yuliu.errors import Closed, YuliuError
 from yuliu.server.native.dryness import DryWatch
 from yuliu.server.native.first_sound import FirstSound
+from yuliu.server.native.inbox import Inbox
 from yuliu.server.native.words import spoken_words
-from yuliu.server.pushing import push_text
-from yuliu.session import check_effects, check_lang
+from yuliu.session import check_lang
 from yuliu.types import Cancelled, Failed, Finished, Span
 from yuliu.wire.native import messages as said
 from yuliu.wire.sound import encoding_asked_for
 
 if TYPE_CHECKING:
     from yuliu.server.guests import Guest
-    from yuliu.server.rooms import BodyRoom, Rooms
+    from yuliu.server.rooms import Rooms
     from yuliu.server.sound import Sound, SoundThreads
     from yuliu.session import Caller, Stream, StreamOptions
     from yuliu.speaker import Speaker
     from yuliu.types import Chunk, Ending
+    from yuliu.wire.native.messages import ForText
     from yuliu.wire.native.window import Window
 
 _log = logging.getLogger(__name__)
-
-
-ForText = said.Text | said.Flush | said.Config | said.End
 
 
 class Outlet(Protocol):
@@ -96,12 +92,11 @@ class KeptStream:
         """Whose it is."""
         self.window = window
         """What is to be sent, and what is kept of what was."""
-        self.text_ended = self.has_sound = False  # a lead-in alone is no sound
-        self.num_characters = 0
-        """Of the text, as it arrived."""
+        self.has_sound = False  # a lead-in alone is none
         self.ending: Ending | None = None
         self._speaker, self._voice, self._options, self._caller = speaker, voice, options, caller
-        check_lang(options.lang, speaker.languages(voice))
+        languages = speaker.languages(voice)
+        check_lang(options.lang, languages)
         sound = start.sound
         self._encoding = encoding_asked_for(
             sound.format,
@@ -112,22 +107,19 @@ class KeptStream:
             kbps=sound.kbps,
         )
         self._threads = threads
-        self._max_characters = max_characters
-        self._inbox: asyncio.Queue[ForText] = asyncio.Queue()
-        self._num_items = 0
         self._stream: Stream | None = None
         self._outlet: Outlet | None = None
         self._sent, self._cancelled = asyncio.Event(), False
         self._source, self._made_s = Span(0, 0), 0.0
-        self._effects = options.effects
         self._first_sound = FirstSound() if start.times else None
         self._dryness, self._stalled = DryWatch(asyncio.get_running_loop(), self._dry), False
         self._failure: said.Failure | None = None
         with ExitStack() as held:
             held.enter_context(guest.stream())
             held.enter_context(rooms.stream(options.terms.stream_class))
-            self._room: BodyRoom = held.enter_context(rooms.body(options.terms.stream_class))
+            room = held.enter_context(rooms.body(options.terms.stream_class))
             self._held = held.pop_all()
+        self._inbox = Inbox(max_characters, options.effects, languages, guest=guest, room=room)
         self.task = asyncio.create_task(self._run())
         self.task.add_done_callback(self._over)
 
@@ -149,6 +141,16 @@ class KeptStream:
         """Whether it is sent anywhere."""
         return self._outlet is not None
 
+    @property
+    def num_characters(self) -> int:
+        """Of the text, as it arrived."""
+        return self._inbox.num_characters
+
+    @property
+    def text_ended(self) -> bool:
+        """Whether no more text may come."""
+        return self._inbox.text_ended
+
     def take(self, message: ForText) -> None:
         """What is to be done with the text, in order.
 
@@ -156,28 +158,11 @@ class KeptStream:
             InvalidRequest: What is to be changed is wrong; nothing is changed.
         """
         if isinstance(message, said.Config):
-            self._check(message)
-        text = message.text if isinstance(message, said.Text) else ""
-        self.num_characters += len(text)
-        self._num_items += max(1, len(text))
-        self.text_ended |= isinstance(message, said.End)
-        if self._num_items > self._max_characters:
-            reason = f"a context takes at most {self._max_characters} characters; open another"
-            self.fail(InvalidRequest(reason, param="text"))
-            return
+            self._inbox.check(message)
         try:
-            self.guest.characters(len(text))
-            self._room.take(len(text.encode()))
+            self._inbox.put(message)
         except YuliuError as error:
             self.fail(error)
-        else:
-            self._inbox.put_nowait(message)
-
-    def _check(self, config: said.Config) -> None:
-        if config.chunking is not None:
-            parse_chunking(config.chunking)
-        check_effects(replace(self._effects, **config.effects))
-        check_lang(None if config.language == "auto" else config.language, self._speaker.languages(self._voice))
 
     def played(self, position_ms: float) -> None:
         """The listener has heard so much."""
@@ -257,25 +242,11 @@ class KeptStream:
     async def _write(self, stream: Stream) -> None:
         """Do with the text what was asked for, in order."""
         try:
-            while not self.text_ended or not self._inbox.empty():
-                await self._do(stream, await self._inbox.get())
+            await self._inbox.empty_into(stream)
         except Closed:
             return  # it is over, and said so
         except YuliuError as error:
             self.fail(error)
-
-    async def _do(self, stream: Stream, wanted: ForText) -> None:
-        match wanted:
-            case said.Text(text=text):
-                await push_text(stream, text)
-            case said.Flush():
-                stream.flush()
-            case said.Config(chunking=chunking, speed=speed, language=lang):
-                cut = None if chunking is None else parse_chunking(chunking)
-                self._effects = replace(self._effects, **wanted.effects)
-                stream.configure(chunking=cut, speed=speed, lang=lang, effects=self._effects)
-            case said.End():
-                await stream.end()
 
     async def _make(self, stream: Stream, sound: Sound) -> None:
         """Take sound, say what it is, encode it, and wait until it is sent."""
@@ -336,15 +307,7 @@ class KeptStream:
         """What the client is told of an error that ends the stream, once."""
         if self._failure is not None or self._cancelled:
             return
-        self._failure = said.Failure(
-            error.code,
-            error.message,
-            "context",
-            param=error.param if isinstance(error, InvalidRequest) else None,
-            retry_after_s=getattr(error, "retry_after_s", None),
-            coverage=ending.coverage if ending else None,
-            audio_ms=1000 * ending.audio_s if ending else None,
-        )
+        self._failure = said.failure_of(error, ends="context", ending=ending)
         self._tell(self._failure)
 
     def _started(self, stream: Stream) -> said.Started:

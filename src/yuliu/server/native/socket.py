@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from yuliu.server.native.kept import KeptStream
     from yuliu.server.native.limits import NativeLimits
     from yuliu.server.native.registry import Streams
-    from yuliu.wire.native.messages import ClientMessage, ServerMessage
+    from yuliu.wire.native.messages import ClientMessage, ForText, ServerMessage
 
 LAST_WORDS_S = 0.5
 """How long a client may take to read that its time was up."""
@@ -157,7 +157,7 @@ class StreamSocket:
             case _:
                 self._pass_on(message)
 
-    def _pass_on(self, message: said.Text | said.Flush | said.Config | said.End) -> None:
+    def _pass_on(self, message: ForText) -> None:
         """What is about the text goes to the stream."""
         stream = self._contexts.get(message.context)
         if stream is None:
@@ -165,7 +165,7 @@ class StreamSocket:
         try:
             stream.take(message)
         except InvalidRequest as error:
-            self._answer(said.Failure(error.code, error.message, context=message.context, param=error.param))
+            self._answer(said.failure_of(error, context=message.context))
 
     def _enter(self, message: said.Start | said.Resume) -> None:
         """A new stream, or one that comes back."""
@@ -185,9 +185,7 @@ class StreamSocket:
             else:
                 stream = self._opened(message)
         except YuliuError as error:
-            param = error.param if isinstance(error, InvalidRequest) else None
-            wait_s = getattr(error, "retry_after_s", None)
-            self._answer(said.Failure(error.code, error.message, "context", name, param=param, retry_after_s=wait_s))
+            self._answer(said.failure_of(error, ends="context", context=name))
         else:
             stream.attach(self)
             self._contexts[name] = stream

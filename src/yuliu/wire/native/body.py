@@ -8,7 +8,7 @@ import codecs
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.wire.native.messages import Config, End, Flush, Start, Text
+from yuliu.wire.native.messages import End, ForText, Start, Text
 from yuliu.wire.native.reading import MAX_MESSAGE_BYTES, START_FIELDS, parse_message, parse_object
 from yuliu.wire.strict_json import media_type
 
@@ -23,8 +23,6 @@ _NUMBERS = (
 )
 _CONTEXT = "body"
 _OF_BODY = ("start", "text", "flush", "config", "end")
-
-ForText = Text | Flush | Config | End
 
 
 def start_of_query(query: Mapping[str, str]) -> dict[str, object]:

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
+from yuliu.errors import InvalidRequest, Overloaded
 from yuliu.types import Coverage, Span
 from yuliu.wire.manner import Manner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from yuliu.errors import YuliuError
     from yuliu.text.lexicon import Entry
-    from yuliu.types import Lang, Mark, Timing
+    from yuliu.types import Ending, Lang, Mark, Timing
 
 DEFAULT_RESUME_S = 10.0
 """How long a stream waits for its client after a drop, where nothing else is asked for."""
@@ -153,7 +155,9 @@ class Ping:
     """Comes back as it is."""
 
 
-OfContext = Text | Flush | Config | Playback | Cancel | End
+ForText = Text | Flush | Config | End
+"""What is about the text of a context."""
+OfContext = ForText | Playback | Cancel
 ClientMessage = Start | Resume | OfContext | Ping
 
 
@@ -342,3 +346,26 @@ class Draining:
 Told = Started | SegmentBegun | Timings | Marks | Stalled | Resumed | Done | Failure
 """What is kept for a client that comes back."""
 ServerMessage = Told | Continued | Cancelled | Pong | Draining
+
+
+def failure_of(
+    error: YuliuError, *, ends: Ends = "nothing", context: str | None = None, ending: Ending | None = None
+) -> Failure:
+    """What a client is told of an error.
+
+    Args:
+        error: The error.
+        ends: What it is the end of.
+        context: What it is about.
+        ending: How the stream ended by it, if there was one.
+    """
+    return Failure(
+        error.code,
+        error.message,
+        ends,
+        context,
+        param=error.param if isinstance(error, InvalidRequest) else None,
+        retry_after_s=error.retry_after_s if isinstance(error, Overloaded) else None,
+        coverage=ending.coverage if ending else None,
+        audio_ms=1000 * ending.audio_s if ending else None,
+    )

@@ -1,0 +1,76 @@
+"""What is about the text of a stream is taken within bounds, and a change is looked at before it is taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from yuliu.audio.chain import NO_EFFECTS
+from yuliu.errors import InvalidRequest, Overloaded
+from yuliu.metrics.metrics import Metrics
+from yuliu.server.guests import Guest
+from yuliu.server.native.inbox import Inbox
+from yuliu.server.rooms import Rooms
+from yuliu.wire.native.messages import Config, End, Flush, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from yuliu.types import Lang
+
+MAX_CHARACTERS, MAX_BYTES = 6, 12
+
+
+@pytest.fixture
+def inbox() -> Iterator[Inbox]:
+    with Rooms(1, MAX_BYTES, Metrics()).body() as room:
+        yield Inbox(MAX_CHARACTERS, NO_EFFECTS, ("zh", "en"), guest=Guest(), room=room)
+
+
+def test_counts_what_is_put(inbox: Inbox) -> None:
+    """Characters as they are, and each message without text as one."""
+    inbox.put(Text("a", "abc"))
+    inbox.put(Flush("a"))
+    assert (inbox.num_characters, inbox.text_ended) == (3, False)
+    inbox.put(Text("a", "d"))
+    inbox.put(End("a"))
+    assert (inbox.num_characters, inbox.text_ended) == (4, True)
+    with pytest.raises(InvalidRequest, match="at most 6 characters"):
+        inbox.put(Flush("a"))
+
+
+def test_what_has_no_room_is_refused(inbox: Inbox) -> None:
+    """Bytes count, not characters."""
+    inbox.put(Text("a", "你好吗吗"))
+    with pytest.raises(Overloaded):
+        inbox.put(Text("a", "b"))
+
+
+@pytest.mark.parametrize(
+    ("config", "param"),
+    [
+        (Config("a", chunking="nonsense"), "chunking.strategy"),
+        (Config("a", language="zh"), None),
+        (Config("a", language="auto"), None),
+        (Config("a", effects={"volume_db": 3.0}), None),
+    ],
+)
+def test_looks_at_a_change(inbox: Inbox, config: Config, param: str | None) -> None:
+    """Before it is taken, so that nothing is changed by half."""
+    if param is None:
+        inbox.check(config)
+        return
+    with pytest.raises(InvalidRequest) as refused:
+        inbox.check(config)
+    assert refused.value.param == param
+
+
+def test_a_language_that_the_voice_does_not_speak() -> None:
+    """It is refused, though the wire knows it."""
+    with Rooms(1, MAX_BYTES, Metrics()).body() as room:
+        mandarin: tuple[Lang, ...] = ("zh",)
+        inbox = Inbox(MAX_CHARACTERS, NO_EFFECTS, mandarin, guest=Guest(), room=room)
+        with pytest.raises(InvalidRequest) as refused:
+            inbox.check(Config("a", language="en"))
+    assert refused.value.param == "language"
