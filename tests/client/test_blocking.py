@@ -7,13 +7,13 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
-from native import LONG, TEXT, pcm_of
+from native import LONG, PATIENCE_S, TEXT, pcm_of
 from serving import running_server
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.client import AsyncClient, BlockingStream, Client, ClientStream
 from yuliu.client.sounds import Sound
-from yuliu.errors import UnknownVoice
+from yuliu.errors import Closed, UnknownVoice
 from yuliu.types import Cancelled, Finished
 
 if TYPE_CHECKING:
@@ -79,7 +79,51 @@ def test_its_thread_ends(running: Running) -> None:
     assert "yuliu-client" not in {thread.name for thread in threading.enumerate()}
 
 
-FOR_ITS_CLIENT = {"connected", "continued", "dropped", "fail", "lost", "receive", "receive_sound", "room"}
+def test_closing_ends_what_other_threads_wait_for(running: Running) -> None:
+    """Whatever that is: none of them waits for ever, and all learn why."""
+    ends: list[BaseException] = []
+
+    def talk(client: Client, *, writes: bool) -> None:
+        try:
+            with client.stream(preset="dialogue") as stream:
+                stream.push(LONG)
+                while writes:
+                    stream.push("and on ")
+                for _ in stream:
+                    stream.played(0.0)
+        except BaseException as error:  # noqa: BLE001 - looked at below
+            ends.append(error)
+
+    for num_turns in range(6):
+        client = Client(running.url)
+        threads = [threading.Thread(target=talk, args=(client,), kwargs={"writes": each}) for each in (False, True)]
+        for thread in threads:
+            thread.start()
+        for _ in range(num_turns):  # at first nobody is connected yet
+            running.client.get("/health")
+        client.close()
+        for thread in threads:
+            thread.join(PATIENCE_S)
+            assert not thread.is_alive()
+    assert {type(each) for each in ends} == {Closed}
+    assert len(ends) == 12
+
+
+def test_after_closing(running: Running) -> None:
+    """Nothing is done any more; closing again does no harm."""
+    with Client(running.url) as client:
+        stream = client.stream()
+        with stream:
+            client.close()
+    client.close()
+    for act in (client.clock, stream.end, lambda: client.speak("Hello.")):
+        with pytest.raises(Closed):
+            act()
+
+
+FOR_ITS_CLIENT = {
+    *("connected", "continued", "dropped", "fail", "is_waiting", "lost", "receive", "receive_sound", "room"),
+}
 FOR_ITS_STREAMS = {"enter", "leave", "send"}
 
 

@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
+from in_process import AT_ONCE, InProcess
 from native import LONG, TEXT, pcm_of
-from serving import Gate, running_server, tone_speaker
+from serving import Gate, running_server
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.client import AsgiTransport, AsyncClient, ConnectionLost, Retry, ServerRefused, Sound, WebSocketTransport
+from yuliu.client import AsyncClient, ConnectionLost, ServerRefused, Sound, WebSocketTransport
 from yuliu.client.waterfall import Moments, waterfall
-from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, InvalidRequest, UnknownVoice
-from yuliu.server.app import create_app
 from yuliu.types import Cancelled, Failed, Finished
 from yuliu.wire.native.messages import SegmentBegun, Started
 
@@ -27,29 +26,10 @@ if TYPE_CHECKING:
     from serving import Running
 
     from yuliu.client import ClientStream
-    from yuliu.client.asgi import AsgiSocket
     from yuliu.client.transport import Transport
 
 PATIENCE_S = 20.0
 """How long anything may take that must happen; only met by a test that fails."""
-AT_ONCE = Retry(num_attempts=3, first_wait_s=0.0)
-
-
-class InProcess(AsgiTransport):
-    """Keeps its sockets, so that a test can drop them; may be told that connecting fails."""
-
-    def __init__(self, gate: Gate) -> None:
-        engine = ToneEngine(ToneScript(step_s_per_frame=1.0), sleep=gate)
-        super().__init__(create_app(lambda: tone_speaker(engine)))
-        self.sockets: list[AsgiSocket] = []
-        self.num_failing = 0
-
-    async def connect(self) -> AsgiSocket:
-        if self.num_failing:
-            self.num_failing -= 1
-            raise ConnectionLost("told to fail")
-        self.sockets.append(await super().connect())
-        return self.sockets[-1]
 
 
 @pytest.fixture(scope="module")
@@ -344,11 +324,36 @@ async def test_another_server(running: Running) -> None:
             await client.speak("Hello.")
 
 
-@pytest.mark.parametrize("url", ["ftp://here", "http://", "://"])
+@pytest.mark.parametrize(
+    "url", ["ftp://here", "http://", "://", "http://[::1", "http://here:0", "http://here:99999", "here:port"]
+)
 def test_addresses_that_are_none(url: str) -> None:
     """Are found at once."""
     with pytest.raises(InvalidRequest):
         AsyncClient(url)
+
+
+@pytest.mark.parametrize("key", ["two\nlines", "two\r\nX-Lines: 2", "钥匙", "nothing\0"])
+def test_keys_that_no_header_can_hold(key: str) -> None:
+    """It is not the server that is missing."""
+    with pytest.raises(InvalidRequest, match="Authorization"):
+        WebSocketTransport("http://127.0.0.1:9", headers={"Authorization": f"Bearer {key}"})
+
+
+@pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9"])
+async def test_a_proxy_that_cannot_be_used(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment may name what the client cannot speak."""
+    monkeypatch.setenv("http_proxy", proxy)
+    async with AsyncClient("http://somewhere.invalid:9") as client:
+        with pytest.raises(ConnectionLost, match="proxy"):
+            await client.speak(TEXT)
+
+
+async def test_a_name_that_is_none() -> None:
+    """A label of more than 63 characters."""
+    async with AsyncClient(f"http://{70 * 'a'}.invalid:9") as client:
+        with pytest.raises(ConnectionLost):
+            await client.speak(TEXT)
 
 
 async def test_a_client_that_is_closed(running: Running) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar, Unpack
 
 from yuliu.client.client import NUM_ROUND_TRIPS, AsyncClient
+from yuliu.errors import Closed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -30,15 +33,27 @@ class _Loop:
     """An event loop on a thread."""
 
     def __init__(self) -> None:
+        self._closing = threading.Lock()
+        self._closed = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="yuliu-client", daemon=True)
         self._thread.start()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do it there and wait; an interrupt here cancels it there."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        """Do it there and wait; an interrupt here cancels it there.
+
+        Raises:
+            Closed: The loop was closed, maybe meanwhile.
+        """
+        with self._closing:
+            if self._closed:
+                work.close()
+                raise _closed()
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
+        except CancelledError:
+            raise _closed() from None
         except BaseException:
             future.cancel()
             raise
@@ -54,9 +69,28 @@ class _Loop:
             yield item  # type: ignore[misc] # it is not nothing
 
     def close(self) -> None:
+        """End what is being done there, and the thread. Only the first call does anything."""
+        with self._closing:
+            if self._closed:
+                return
+            self._closed = True
+        asyncio.run_coroutine_threadsafe(_end_others(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+async def _end_others() -> None:
+    """Cancel all other tasks of this loop: threads wait for them."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    if others:
+        await asyncio.wait(others)
+
+
+def _closed() -> Closed:
+    return Closed("the client was closed")
 
 
 class Client:
@@ -85,8 +119,9 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection and end the thread."""
-        self._loop.do(self._client.close())
+        """Close the connection and end the thread; what other threads wait for ends with ``Closed``."""
+        with suppress(Closed):  # it is closed twice
+            self._loop.do(self._client.close())
         self._loop.close()
 
     def speak(self, text: str, **fields: Unpack[StartFields]) -> Audio:
@@ -169,7 +204,8 @@ class BlockingStream:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """Cancel it if it is not over."""
-        self._loop.do(self.stream.__aexit__(kind, error, trace))
+        with suppress(Closed):  # with its client, and so is over
+            self._loop.do(self.stream.__aexit__(kind, error, trace))
 
     def push(self, text: str) -> None:
         """More text, cut anywhere."""

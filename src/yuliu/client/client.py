@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 ANSWER_S = 5.0
 """How long the server may take to tell its clock."""
 NUM_ROUND_TRIPS = 8
+_GO_ON_AFTER = (Close.FAULT, Close.IDLE)
+"""Codes after which a new connection is made for what is open: of what crossed an idle one's end the server knows
+nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +183,12 @@ class AsyncClient:
         if self._closed:
             raise Closed("the client was closed")
         if self._socket is None:
-            self._socket = await self._transport.connect()
-            self._reading = asyncio.create_task(self._read(self._socket))
+            socket = await self._transport.connect()
+            if self._closed:
+                await socket.close()
+                raise Closed("the client was closed")
+            self._socket = socket
+            self._reading = asyncio.create_task(self._read(socket))
 
     async def _read(self, socket: Socket) -> None:
         """Until the connection is closed, or cannot be made again."""
@@ -192,21 +199,20 @@ class AsyncClient:
             except Dropped:
                 found = await self._again("the connection was lost")
             except ClosedByServer as closed:
-                if closed.code == Close.FAULT:
-                    found = await self._again(f"the server closed the connection ({closed})")
+                why = f"the server closed the connection ({closed})"
+                if closed.code in _GO_ON_AFTER:
+                    found = await self._again(why)
                 else:
-                    self._socket = found = None
-                    self._lose(ConnectionLost(f"the server closed the connection ({closed})"))
+                    found = None
+                    self._cut()
+                    self._lose(ConnectionLost(why))
 
     async def _again(self, why: str) -> Socket | None:
         """A new connection for those that are open; None if there are none, or if it cannot be had."""
-        self._socket = None
-        self._tags.clear()
+        self._cut()
         self._fail_pings(ConnectionLost(why))
-        for stream in self._streams.values():
-            stream.dropped()
         async with self._connecting:
-            if all(stream.is_over for stream in self._streams.values()):
+            if not any(stream.is_waiting for stream in self._streams.values()):
                 return None
             for attempt in range(self._retry.num_attempts):
                 await asyncio.sleep(self._retry.wait_s(attempt))
@@ -220,12 +226,19 @@ class AsyncClient:
         self._lose(ConnectionLost(f"{why}, and could not be made again"))
         return None
 
+    def _cut(self) -> None:
+        """There is no connection any more."""
+        self._socket = None
+        self._tags.clear()
+        for stream in self._streams.values():
+            stream.dropped()
+
     def _lose(self, error: YuliuError) -> None:
         """Nothing that is open can go on."""
         self._tags.clear()
         self._fail_pings(error)
         for stream in list(self._streams.values()):
-            if not stream.is_over:
+            if stream.is_waiting:
                 stream.fail(error)
 
     def _fail_pings(self, error: YuliuError) -> None:

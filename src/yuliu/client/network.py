@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidStatus, InvalidURI
+from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidStatus, InvalidURI
 
 from yuliu.client.errors import ConnectionLost, error_of
 from yuliu.client.transport import ClosedByServer, Dropped
@@ -38,13 +38,13 @@ class WebSocketTransport:
         connect_s: How long connecting may take, seconds.
 
     Raises:
-        InvalidRequest: It is no such address.
+        InvalidRequest: It is no such address, or a header cannot be sent.
     """
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, connect_s: float = CONNECT_S) -> None:
         self.url: str = stream_url(url)
         """Of the stream."""
-        self._headers = dict(headers or {})
+        self._headers = {name: _sendable(name, value) for name, value in (headers or {}).items()}
         self._connect_s = connect_s
 
     async def connect(self) -> WebSocket:
@@ -61,7 +61,9 @@ class WebSocketTransport:
                 )
         except InvalidStatus as error:
             raise _refused(error.response.status_code, error.response.body) from error
-        except (OSError, InvalidHandshake, InvalidURI, EOFError) as error:  # TimeoutError is an OSError
+        except (InvalidProxy, ImportError) as error:  # without a further package, ``websockets`` knows no SOCKS
+            raise ConnectionLost(f"the proxy that the environment names for {self.url} cannot be used") from error
+        except (OSError, InvalidHandshake, InvalidURI, EOFError, UnicodeError) as error:  # TimeoutError is an OSError
             raise ConnectionLost(f"no server answers at {self.url}; is it running?") from error
         return WebSocket(connection)
 
@@ -102,10 +104,21 @@ def stream_url(url: str) -> str:
     Raises:
         InvalidRequest: It is none.
     """
-    parts = urlsplit(url if "://" in url else f"http://{url}")
-    if parts.scheme not in _SCHEMES or not parts.hostname:
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        is_address = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # half of an IPv6 address, or a port that is none
+        is_address = False
+    if not is_address:
         raise InvalidRequest("the address must be like http://127.0.0.1:8000 or wss://example.org", param="url")
     return urlunsplit((_SCHEMES[parts.scheme], parts.netloc, parts.path.rstrip("/") or PATH, parts.query, ""))
+
+
+def _sendable(name: str, value: str) -> str:
+    """The value of a header, such as a key that was copied with a line break."""
+    if not (value.isprintable() and value.isascii()):
+        raise InvalidRequest(f"the header {name} holds characters that cannot be sent", param="headers")
+    return value
 
 
 def _is_here(url: str) -> bool:

@@ -83,7 +83,7 @@ class ClientStream:
         self._news, self._room = asyncio.Event(), asyncio.Event()
         self._error: YuliuError | None = None
         self._refused: YuliuError | None = None
-        self._over = False
+        self._over = self._left = False
 
     async def __aenter__(self) -> ClientStream:
         """Connect if need be, and ask for the stream; its sound may be read at once."""
@@ -100,6 +100,7 @@ class ClientStream:
                 with suppress(YuliuError):
                     await self.cancel()
         finally:
+            self._left = True
             self._close(ConnectionLost("the stream was left"))
             self._line.leave(self)
 
@@ -141,11 +142,14 @@ class ClientStream:
             position_s: How much the listener has heard, seconds, if that is known.
 
         Raises:
-            YuliuError: What has ended the stream before.
+            Closed: The stream was left.
+            YuliuError: What has ended the stream before; or the answer was lost, with the connection.
         """
         if self._error is not None:
             raise self._error
         if self._answer is None:
+            if self._left:
+                raise Closed("the stream was left: what was heard of it cannot be told any more")
             self._answer = asyncio.get_running_loop().create_future()
             position_ms = None if position_s is None else 1000 * position_s
             self._cancel_again = request_text("cancel", self.context, position_ms=position_ms)
@@ -154,7 +158,16 @@ class ClientStream:
             self._read(0)
             self._news.set()
             await self._pump()
+            if self._over and not self._attached:
+                await self._reattach()
         return await asyncio.shield(self._answer)
+
+    async def _reattach(self) -> None:
+        """It was over when the connection was lost, so that nobody has made another for it."""
+        try:
+            await self._line.enter(self)
+        except YuliuError as error:
+            self._close(error)
 
     async def _say(self, kind: str, **values: object) -> None:
         self._check_open()
@@ -235,9 +248,14 @@ class ClientStream:
         """Whether nothing more will come of it."""
         return self._over
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether anything more may come of it, be it the answer to a ``cancel``."""
+        return not self._over or (self._answer is not None and not self._answer.done())
+
     async def connected(self) -> None:
         """There is a new connection: start, or go on where it was."""
-        if self._over:
+        if not self.is_waiting:
             return
         self._ask_again()
         if self.started is None:
