@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import shlex
 import subprocess
 import sys
@@ -43,6 +45,7 @@ def test_every_command_helps_with_examples(capsys: pytest.CaptureFixture[str], a
         assert out.startswith(f"Usage: yuliu {' '.join(args)} ")
         assert "Example" in out
         assert max(map(len, out.splitlines())) <= 80
+        assert "..." not in out.partition("Commands:")[2].partition("Example")[0]  # no summary is cut
 
 
 @pytest.mark.parametrize(
@@ -74,7 +77,9 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
         (["say", "-f", "/nonexistent/text", "-o", "a.wav"], "does not exist"),
         (["say", "-f", "/", "-o", "a.wav"], "is a directory"),
         (["say", "hi", "-o", "/nonexistent/a.wav"], "there is no folder"),
-        (["say", "hi", "-o", "a.m4a"], "ffmpeg -i - a.m4a"),
+        (["say", "hi", "-o", "a.m4a"], "yuliu say ... --format flac -o - | ffmpeg -i - a.m4a"),
+        (["client", "hi", "-o", "a.m4a"], "yuliu client ... --format flac -o - | ffmpeg -i - a.m4a"),
+        (["client", "hi", "-o", "/nonexistent/a.wav"], "there is no folder"),
         (["say", "hi", "-o", "a.wav", "--speed", "9"], "not in the range"),
         (["say", "hi", "-o", "a.wav", "--encoding", "hex"], "no encoding of text"),
         (["serve", "--port", "70000"], "not in the range"),
@@ -118,6 +123,29 @@ def test_errors_become_words_and_codes(
     assert line.startswith(f"yuliu: {message}")
     assert line.count("\n") == 1
     assert "secret" not in line
+
+
+@pytest.mark.parametrize(
+    ("environ", "is_red"),
+    [({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+)
+def test_errors_are_red_where_colours_are_wanted(environ: dict[str, str], is_red: bool) -> None:
+    """At a terminal, and not against the user's wish."""
+    terminal, program_side = pty.openpty()
+    try:
+        arguments = ["say", "hi", "-o", "/nonexistent/a.wav"]
+        subprocess.run(
+            [sys.executable, PROGRAM, *arguments],
+            stderr=program_side,
+            env={**os.environ, "NO_COLOR": "", **environ},
+            check=False,
+        )
+        seen = os.read(terminal, 4096)
+    finally:
+        os.close(program_side)
+        os.close(terminal)
+    assert (b"\x1b[31m" in seen) is is_red
+    assert b"there is no folder" in seen
 
 
 def test_notes_follow_the_message(capsys: pytest.CaptureFixture[str]) -> None:

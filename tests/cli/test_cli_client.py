@@ -44,6 +44,44 @@ def test_a_text_to_a_file(running: Running, start: Start, tmp_path: Path) -> Non
     assert wav_samples(out) == pcm_of(running, TEXT)
 
 
+@pytest.mark.parametrize(
+    ("name", "head"), [("a.mp3", b"\xff\xf3"), ("a.flac", b"fLaC"), ("a.ogg", b"OggS"), ("a.pcm", b"")]
+)
+def test_the_name_of_the_file_says_what_is_written(
+    running: Running, start: Start, tmp_path: Path, name: str, head: bytes
+) -> None:
+    """As with ``yuliu say``."""
+    process = start("client", TEXT, "--url", running.url, "-o", tmp_path / name)
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (0, b"")
+    content = (tmp_path / name).read_bytes()
+    assert content.startswith(head)
+    assert (content == pcm_of(running, TEXT)) is (name == "a.pcm")
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "told"),
+    [
+        ("Good. \N{GRINNING FACE}", 0, b"yuliu: not spoken: 1 character (1 emoji)\n"),
+        (
+            "\N{GRINNING FACE}",
+            1,
+            b"yuliu: error: nothing was spoken: the text was left out: 1 character (1 emoji)\n",
+        ),
+    ],
+)
+def test_what_was_left_out_is_told(
+    running: Running, start: Start, tmp_path: Path, text: str, code: int, told: bytes
+) -> None:
+    """By the names of the rules; ``-q`` asks for errors only."""
+    arguments = ("client", text, "--url", running.url, "-o", tmp_path / "out.wav")
+    _, errors = start(*arguments).communicate(timeout=PATIENCE_S)
+    assert errors == told
+    process = start(*arguments, "-q")
+    _, errors = process.communicate(timeout=PATIENCE_S)
+    assert (process.returncode, errors) == (code, told if code else b"")
+
+
 def test_standard_input_to_standard_output(running: Running, start: Start) -> None:
     """Bare samples, from what is piped in."""
     process = start("client", "--url", running.url, "-o", "-", "--format", "pcm")

@@ -12,8 +12,8 @@ import pytest
 from decoded import decoded
 
 from yuliu.audio.formats import FORMATS, choose_encoding
-from yuliu.cli.say import FORMATS as FORMATS_OF_SAY
-from yuliu.cli.say import SUFFIXES
+from yuliu.cli.outputs import FORMATS as FORMATS_WRITTEN
+from yuliu.cli.outputs import SUFFIXES
 from yuliu.cli.sinks import open_path
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ PADDING_S = 0.1
 
 def test_all_formats_can_be_written() -> None:
     """The command knows those that there are, each by its name and by the end of a file's."""
-    assert set(FORMATS_OF_SAY) == set(FORMATS) == set(SUFFIXES.values())
+    assert set(FORMATS_WRITTEN) == set(FORMATS) == set(SUFFIXES.values())
     assert all(SUFFIXES[f".{name}"] == name for name in FORMATS)
 
 

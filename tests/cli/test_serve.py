@@ -57,7 +57,18 @@ def test_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         port = other.getsockname()[1]
         assert run(["serve", "--port", str(port)], None) == 1
     error = capsys.readouterr().err
-    assert error.startswith("yuliu: error: address already in use; choose where to listen with --host and --port")
+    assert (
+        error
+        == f"yuliu: error: port {port} is in use; take another one with --port, or with --port 0 any that is free\n"
+    )
+
+
+def test_no_such_address_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    """One that this machine does not have."""
+    assert run(["serve", "--host", "192.0.2.1", "--port", "0", "--expose", "--no-keys"], None) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("yuliu: error: cannot listen on 192.0.2.1, port 0: ")
+    assert "--host" in error
 
 
 def test_phrases_are_spoken_before_it_is_ready(start: Start, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_file_is_counted_and_cut(tmp_path: Path, encoding: str) -> None:
     ("content", "reason"),
     [
         ("你好。".encode("gb18030") * 2000, "name its own, for example --encoding gb18030"),
-        ("好".encode() * 2000 + b"\xe5", "is not in the encoding utf-8"),
+        ("好".encode() * 2000 + b"\xe5", "not in the encoding utf-8"),
         (b"\x7fELF\0\0\0", "is not a text file"),
         ("hello".encode("utf-16"), "or name its encoding, for example --encoding utf-16"),
     ],

@@ -10,6 +10,7 @@ import click
 from yuliu.cli.bench_doors import doors
 from yuliu.cli.bench_load import load
 from yuliu.cli.bench_output import deliver, out_option, progress_to, quiet_option, table_option, typed
+from yuliu.cli.group import Group
 
 _HARNESS = click.Path(exists=True, file_okay=False, path_type=Path)
 _PEERS = click.option(
@@ -18,6 +19,7 @@ _PEERS = click.option(
 
 
 @click.group(
+    cls=Group,
     invoke_without_command=True,
     epilog="""\b
 Examples:
@@ -29,7 +31,9 @@ Examples:
   yuliu bench load --streams 20   many listeners at once
 """,
 )
-@click.option("--reps", type=click.IntRange(1, 100), default=9, show_default=True, help="Rounds over all texts.")
+@click.option(
+    "--reps", type=click.IntRange(1, 100), default=9, show_default=True, metavar="N", help="Rounds over all texts."
+)
 @out_option
 @table_option
 @_PEERS
@@ -58,7 +62,9 @@ Examples:
   yuliu bench text --peers DIR    let the judge there write down what it hears
 """,
 )
-@click.option("--fuzz", type=click.IntRange(0), default=2000, show_default=True, help="Random texts that are read.")
+@click.option(
+    "--fuzz", type=click.IntRange(0), default=2000, show_default=True, metavar="N", help="Random texts that are read."
+)
 @out_option
 @table_option
 @_PEERS

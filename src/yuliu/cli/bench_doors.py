@@ -25,7 +25,14 @@ Examples:
 
 
 @click.command("doors", epilog=EXAMPLES)
-@click.option("--rounds", type=click.IntRange(1, 100), default=9, show_default=True, help="Of each part, that count.")
+@click.option(
+    "--rounds",
+    type=click.IntRange(1, 100),
+    default=9,
+    show_default=True,
+    metavar="N",
+    help="How often each part is measured; two parts a third as often.",
+)
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, help="Only this part; may be repeated.")
 @out_option
 @table_option

@@ -29,17 +29,61 @@ Examples:
 
 
 @click.command("load", epilog=EXAMPLES)
-@click.option("--streams", type=click.IntRange(0), default=0, help="Players at a time; with parts: the known capacity.")
-@click.option("--rate", type=click.FloatRange(0), default=0.0, help="Newcomers a second instead of players.")
-@click.option("--seconds", type=click.FloatRange(1), default=15.0, show_default=True, help="That count, of each load.")
-@click.option("--warm-up", "warm_up_s", type=click.FloatRange(0), default=5.0, show_default=True, help="Before them.")
-@click.option("--voice", "voices", multiple=True, help="May be repeated. Default: yuliu; baker and heart for parts.")
-@click.option("--length", "lengths", type=click.Choice(LENGTHS), multiple=True, help="Of texts; may be repeated.")
-@click.option("--class", "stream_class", type=click.Choice(STREAM_CLASSES), help="Of all requests.")
-@click.option("--seed", default="load", show_default=True, help="Another one draws other texts and moments.")
+@click.option(
+    "--streams",
+    type=click.IntRange(0),
+    default=0,
+    metavar="N",
+    help="Players at a time; with parts: the known capacity.",
+)
+@click.option(
+    "--rate", type=click.FloatRange(0), default=0.0, metavar="N", help="Newcomers a second instead of players."
+)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1),
+    default=15.0,
+    show_default=True,
+    metavar="S",
+    help="How long each load is measured.",
+)
+@click.option(
+    "--warm-up",
+    "warm_up_s",
+    type=click.FloatRange(0),
+    default=5.0,
+    show_default=True,
+    metavar="S",
+    help="How long it runs before that.",
+)
+@click.option(
+    "--voice",
+    "voices",
+    multiple=True,
+    metavar="NAME",
+    help="May be repeated. Default: yuliu; baker and heart for parts.",
+)
+@click.option(
+    "--length", "lengths", type=click.Choice(LENGTHS), multiple=True, help="How long the texts are; may be repeated."
+)
+@click.option("--class", "stream_class", type=click.Choice(STREAM_CLASSES), help="The class of all requests.")
+@click.option(
+    "--seed",
+    default="load",
+    show_default=True,
+    metavar="TEXT",
+    help="Draws the texts and moments; another one, others.",
+)
 @click.option("--suite", is_flag=True, help="All parts.")
 @click.option("--part", "parts", type=click.Choice(PARTS), multiple=True, help="This part; may be given several times.")
-@click.option("--requests", type=click.IntRange(2), default=20_000, show_default=True, help="Of the part flat.")
+@click.option(
+    "--requests",
+    type=click.IntRange(2),
+    default=20_000,
+    show_default=True,
+    metavar="N",
+    help="How many the part flat makes.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 @out_option
 @table_option

@@ -9,19 +9,21 @@ import sys
 import time
 from contextlib import closing
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from yuliu.cli.effects import EffectsGiven, effect_options, take_effects
 from yuliu.cli.interrupts import terminated_like_interrupted
-from yuliu.cli.outputs import check_output, output_option
+from yuliu.cli.leftout import left_out, nothing_was_spoken
+from yuliu.cli.outputs import HOW_TO_TYPE, check_output, format_of, format_option, output_option
 from yuliu.cli.report import Problem
 from yuliu.cli.terminal import StatusLine, count, duration, is_terminal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from yuliu.audio.formats import FormatName
     from yuliu.cli.keyboard import Keyboard
     from yuliu.cli.remote import Outlet, Played
     from yuliu.cli.sinks import Sink
@@ -37,7 +39,7 @@ EXAMPLES = """\b
 Examples:
   yuliu client "你好，world."
   some-llm | yuliu client --url http://speech.lan:8000 --preset dialogue
-  yuliu client "Hello." -o hello.wav
+  yuliu client "Hello." -o hello.wav            or .mp3, .opus, .flac ...
   yuliu client "Hello." --latency --runs 20 -o /dev/null
 """
 
@@ -50,7 +52,7 @@ class Request:
     url: str
     key: str | None
     output: str | None
-    sound_format: Literal["wav", "pcm"] | None
+    sound_format: FormatName | None
     voice: str | None
     speed: float
     preset: str | None
@@ -60,6 +62,11 @@ class Request:
     keys: bool
     quiet: bool
     effects: EffectsGiven
+
+    @property
+    def format(self) -> FormatName:
+        """What to write."""
+        return format_of(self.output, self.sound_format)
 
     @property
     def is_typed(self) -> bool:
@@ -75,15 +82,12 @@ class Request:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("text", nargs=-1)
-@click.option("--url", default=DEFAULT_URL, show_default=True, help="Address of the server.")
-@click.option("--key", envvar="YULIU_KEY", help="The server's API key, if it wants one; also in $YULIU_KEY.")
-@output_option
+@click.option("--url", metavar="URL", default=DEFAULT_URL, show_default=True, help="Address of the server.")
 @click.option(
-    "--format",
-    "sound_format",
-    type=click.Choice(["wav", "pcm"]),
-    help="What to write: wav, or bare samples (pcm: 16 bit, little-endian, mono).  [default: wav]",
+    "--key", metavar="KEY", envvar="YULIU_KEY", help="The server's API key, if it wants one; also in $YULIU_KEY."
 )
+@output_option
+@format_option
 @click.option("--voice", metavar="NAME", help="A voice of the server.")
 @click.option(
     "--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="Pace: 2 is twice as fast."
@@ -91,7 +95,9 @@ class Request:
 @effect_options
 @click.option("--preset", metavar="NAME", help="A preset of the server; dialogue suits an assistant.")
 @click.option("--latency", is_flag=True, help="Show what the time to the first sound went into.")
-@click.option("--runs", type=click.IntRange(1, 1000), default=1, show_default=True, help="With --latency: how often.")
+@click.option(
+    "--runs", metavar="N", type=click.IntRange(1, 1000), default=1, show_default=True, help="With --latency: how often."
+)
 @click.option("--json", "as_json", is_flag=True, help="With --latency: print JSON.")
 @click.option(
     "--keys/--no-keys",
@@ -128,8 +134,8 @@ def _open_sink(request: Request, sample_rate: int) -> Sink:
     if request.output is None:
         return open_device(sample_rate)
     if request.output == "-":
-        return open_stdout(sample_rate, request.sound_format or "wav")
-    return open_path(request.output, sample_rate, request.sound_format or "wav")
+        return open_stdout(sample_rate, request.format)
+    return open_path(request.output, sample_rate, request.format)
 
 
 def _pieces(request: Request) -> AsyncIterator[str]:
@@ -167,7 +173,7 @@ async def _play(
     finally:
         status.clear()
     if not played.audio_s and played.interrupted_at_s is None:
-        raise Problem("nothing was spoken: the text holds nothing that the voice can say")
+        raise Problem(nothing_was_spoken(played.ending.coverage if played.ending else None))
     return played
 
 
@@ -186,9 +192,21 @@ async def _speak(request: Request) -> None:
         with closing(keyboard):
             await _speak_to_a_listener(request, keyboard)
         return
+    if request.is_typed and not request.quiet:
+        click.echo(HOW_TO_TYPE, err=True)
     status = StatusLine(sys.stderr, enabled=not (request.quiet or request.is_typed))
     async with _client(request) as client:
-        await _play(client.stream(**request.fields), _pieces(request), _outlet(request), status)
+        played = await _play(client.stream(**request.fields), _pieces(request), _outlet(request), status)
+    if not request.quiet:
+        _tell(request, played)
+
+
+def _tell(request: Request, played: Played) -> None:
+    """What there is to say when all is over."""
+    if request.output not in {None, "-"} and is_terminal(sys.stderr):
+        click.echo(f"{request.output}: {duration(played.audio_s)} of sound", err=True)
+    if played.ending and (unsaid := left_out(played.ending.coverage)):
+        click.echo(f"yuliu: not spoken: {unsaid}", err=True)
 
 
 async def _speak_to_a_listener(request: Request, keyboard: Keyboard) -> None:

@@ -7,6 +7,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from yuliu.cli.leftout import left_out
 from yuliu.cli.report import Problem
 from yuliu.cli.terminal import count
 from yuliu.cli.typed import Leave, Say, Stop, Typed, num_columns_of, tail
@@ -74,6 +75,8 @@ class Listener:
             dropped = [f"not spoken: {count(num_lines, 'line')} that waited"] if num_lines else []
             if not self._quiet:
                 self.tell([*heard(played, self._keyboard.num_columns), *dropped])
+        elif not self._quiet and played.ending and (unsaid := left_out(played.ending.coverage)):
+            self.tell([f"not spoken: {unsaid}"])
 
     def tell(self, lines: list[str]) -> None:
         """Show something above the line that is being typed."""

@@ -14,7 +14,7 @@ class NoSoundDevice(Problem):
     """Nothing can be played here; the message says what to do."""
 
 
-ELSE_WRITE = "or write a file: yuliu say -o out.wav"
+ELSE_WRITE = "or write a file, with -o out.wav"
 
 
 def open_device(sample_rate: int) -> SoundDevice:

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  yuliu explain "我花了$100。"                    a table for people
-  yuliu explain "我花了$100。" --json             an object for programs
+  yuliu explain '我花了$100。'                    a table for people
+  yuliu explain '我花了$100。' --json             an object for programs
   yuliu explain "25%" --lang en
   yuliu explain -f - < texts.txt                 one text a line in,
                                                  one object a line out

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from yuliu.cli.group import Group
 from yuliu.wire.keys import CLASSES, MAX_CHARACTERS, MAX_PER_MINUTE, MAX_STREAMS, SCOPES
 from yuliu.wire.manner import MAX_WEIGHT, MIN_WEIGHT
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.group(
+    cls=Group,
     epilog="""\b
 Examples:
   yuliu keys add phone
@@ -29,7 +31,7 @@ Examples:
 \b
 A running server sees changes within about a second. It wants keys if there
 are any when it starts.
-"""
+""",
 )
 def command() -> None:
     """Make and revoke the keys that a server wants of who calls."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from yuliu.cli.group import Group
 from yuliu.cli.report import FAILED, Problem
 from yuliu.cli.terminal import count
 
@@ -24,6 +25,7 @@ GLOBAL = "default"
 
 
 @click.group(
+    cls=Group,
     epilog="""\b
 Examples:
   yuliu lexicon add SQL sequel
@@ -37,7 +39,7 @@ Examples:
 \b
 The lexicon "default" holds for everything that is spoken; others for the
 streams that name them. A running server sees changes at the next stream.
-"""
+""",
 )
 def command() -> None:
     """Say how words are to be said."""

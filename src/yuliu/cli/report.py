@@ -11,6 +11,7 @@ import traceback
 
 import click
 
+from yuliu.cli.terminal import colours_wanted
 from yuliu.errors import InvalidRequest, NothingToSpeak, YuliuError
 
 FAILED = 1
@@ -68,7 +69,8 @@ def _message(error: BaseException) -> str:
 
 def _say(message: str, error: BaseException) -> None:
     notes = getattr(error, "__notes__", ())
-    prefix = click.style("yuliu:", fg="red") if message.startswith("error") else "yuliu:"
+    red = message.startswith("error") and colours_wanted(os.environ, sys.stderr)
+    prefix = click.style("yuliu:", fg="red") if red else "yuliu:"
     click.echo(f"{prefix} {'; '.join([message, *notes])}", err=True)
 
 

@@ -6,7 +6,6 @@ import math
 import os
 import sys
 import time
-from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -15,14 +14,15 @@ import click
 
 from yuliu.cli.effects import EffectsGiven, effect_options, take_effects
 from yuliu.cli.interrupts import terminated_like_interrupted
+from yuliu.cli.leftout import left_out, nothing_was_spoken
 from yuliu.cli.notices import without_notices
-from yuliu.cli.outputs import check_output, output_option
+from yuliu.cli.outputs import HOW_TO_TYPE, check_output, format_of, format_option, output_option
 from yuliu.cli.report import Problem
 from yuliu.cli.terminal import StatusLine, count, duration, is_terminal
 from yuliu.cli.voicenames import complete_voice
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from yuliu.audio.formats import FormatName
     from yuliu.cli.sinks import Sink
@@ -31,24 +31,8 @@ if TYPE_CHECKING:
     from yuliu.cli.wiring import Wiring
     from yuliu.session import StreamOptions
     from yuliu.speaker import Speaker
-    from yuliu.types import Coverage
 
 STDIN = 0
-FORMATS: tuple[FormatName, ...] = ("wav", "pcm", "mp3", "opus", "aac", "flac", "webm", "mp4", "mulaw", "alaw")
-SUFFIXES: Mapping[str, FormatName] = {
-    **{f".{name}": name for name in FORMATS},
-    ".raw": "pcm",
-    ".s16le": "pcm",
-    ".ogg": "opus",
-    ".oga": "opus",
-    ".ulaw": "mulaw",
-}
-"""What a name that ends so means; all others mean WAV."""
-OTHER_SUFFIXES = {".aiff", ".amr", ".m4a", ".wma"}
-"""What is not written, and should not be called so."""
-NOTHING_TO_SAY = "is empty, or holds nothing that the voice can say"
-UNREMARKABLE_RULES = {"whitespace", "punctuation"}
-"""Rules that leave out what nobody says aloud: not worth a word."""
 
 EXAMPLES = """\b
 Examples:
@@ -84,7 +68,7 @@ class Request:
     @property
     def format(self) -> FormatName:
         """What to write."""
-        return self.sound_format or SUFFIXES.get(_suffix(self.output or ""), "wav")
+        return format_of(self.output, self.sound_format)
 
     @property
     def from_stdin(self) -> bool:
@@ -110,14 +94,7 @@ def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> 
     help="Speak a text file; - is standard input.",
 )
 @output_option
-@click.option(
-    "--format",
-    "sound_format",
-    metavar="NAME",
-    type=click.Choice(FORMATS),
-    help="What to write: wav, pcm (16 bit, little-endian, mono), mp3, opus, aac, flac, webm, mp4, mulaw or alaw. "
-    " [default: by the name]",
-)
+@format_option
 @click.option(
     "--voice", metavar="NAME", shell_complete=complete_voice, help="Which voice speaks; see: yuliu voices list"
 )
@@ -157,19 +134,12 @@ def _check(request: Request) -> None:
     request.effects.check()
     check_output(request.output, request.sound_format)
     if request.output is not None and request.output != "-":
-        _check_path(request.output, request)
+        _check_not_both(request.output, request.file)
 
 
-def _check_path(path: str, request: Request) -> None:
-    folder = os.path.dirname(os.path.abspath(path))
-    if not os.path.isdir(folder):
-        raise click.UsageError(f"cannot write {path}: there is no folder {folder}")
-    if not os.path.exists(path) and not os.access(folder, os.W_OK):
-        raise click.UsageError(f"cannot write {path}: the folder {folder} is read-only for you")
-    if request.file and os.path.exists(path) and os.path.exists(request.file) and os.path.samefile(path, request.file):
+def _check_not_both(path: str, text_file: str | None) -> None:
+    if text_file and os.path.exists(path) and os.path.exists(text_file) and os.path.samefile(path, text_file):
         raise click.UsageError(f"the sound would overwrite the text: {path} is both")
-    if request.sound_format is None and _suffix(path) in OTHER_SUFFIXES:
-        raise click.UsageError(f"yuliu does not write {_suffix(path)}; try: yuliu say ... -o - | ffmpeg -i - {path}")
 
 
 def _say(wiring: Wiring, request: Request) -> None:
@@ -181,7 +151,7 @@ def _say(wiring: Wiring, request: Request) -> None:
     typed = request.from_stdin and is_terminal(sys.stdin)
     with _load(wiring, request) as speaker:
         if typed and not request.quiet:
-            click.echo("Type what to speak; Ctrl-D on an empty line ends it.", err=True)
+            click.echo(HOW_TO_TYPE, err=True)
         sink = _sink(request, speaker)
         status = StatusLine(sys.stderr, enabled=not (request.quiet or typed))  # typing needs the line for itself
         spoken = Spoken()
@@ -262,16 +232,15 @@ def _telling_what_is_there(request: Request, spoken: Spoken) -> Iterator[None]:
 def _tell(request: Request, spoken: Spoken, *, elapsed_s: float) -> None:
     """What there is to say when all is over."""
     coverage = spoken.ending.coverage if spoken.ending else None
-    left_out = skipped(coverage) if coverage else ""
     if not spoken.audio_s:
-        raise Problem(f"nothing was spoken: the text {f'was left out: {left_out}' if left_out else NOTHING_TO_SAY}")
+        raise Problem(nothing_was_spoken(coverage))
     if request.quiet:
         return
     if request.output not in {None, "-"} and is_terminal(sys.stderr):
         pace = "" if request.from_stdin else f", {spoken.audio_s / elapsed_s:.0f}x real time"
         click.echo(f"{request.output}: {duration(spoken.audio_s)} of sound{pace}", err=True)
-    if left_out:
-        click.echo(f"yuliu: not spoken: {left_out}", err=True)
+    if coverage and (unsaid := left_out(coverage)):
+        click.echo(f"yuliu: not spoken: {unsaid}", err=True)
 
 
 def progress(spoken: Spoken, *, num_chars: int | None, elapsed_s: float) -> list[str]:
@@ -284,19 +253,3 @@ def progress(spoken: Spoken, *, num_chars: int | None, elapsed_s: float) -> list
     if part:
         fields.append(f"{duration(elapsed_s * (1 - part) / part)} left")
     return [*fields, sound, f"{spoken.audio_s / elapsed_s:.0f}x real time"]
-
-
-def skipped(coverage: Coverage) -> str:
-    """``15 characters (12 language_not_spoken, 3 symbol)``; empty if nothing worth a word was left out."""
-    by_rule: Counter[str] = Counter()
-    for skip in coverage.skipped:
-        if skip.rule not in UNREMARKABLE_RULES:
-            by_rule[skip.rule] += skip.source.end - skip.source.start
-    if not by_rule:
-        return ""
-    rules = ", ".join(f"{number:,} {rule}" for rule, number in by_rule.most_common())
-    return f"{count(by_rule.total(), 'character')} ({rules})"
-
-
-def _suffix(path: str) -> str:
-    return os.path.splitext(path)[1].lower()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from yuliu.cli.report import Problem
 from yuliu.cli.voicenames import complete_voice
 from yuliu.errors import InvalidRequest
 
@@ -47,8 +49,10 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
 
 
 @click.command(epilog=EXAMPLES)
-@click.option("--host", default="127.0.0.1", show_default=True, help="Name or address to listen on.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one.")
+@click.option("--host", metavar="NAME", default="127.0.0.1", show_default=True, help="Name or address to listen on.")
+@click.option(
+    "--port", metavar="N", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one."
+)
 @click.option(
     "--voice",
     "voices",
@@ -176,8 +180,13 @@ def command(  # noqa: PLR0913 - its options
             error.add_note(advice)
         raise
     except OSError as error:
-        error.add_note(f"choose where to listen with --host and --port, not {options['host']} and {options['port']}")
-        raise
+        raise _no_listening(error, options["host"], options["port"]) from error
+
+
+def _no_listening(error: OSError, host: str, port: int) -> Problem:
+    if error.errno == errno.EADDRINUSE:
+        return Problem(f"port {port} is in use; take another one with --port, or with --port 0 any that is free")
+    return Problem(f"cannot listen on {host}, port {port}: {error.strerror}; choose with --host and --port")
 
 
 def _phrases(path: Path) -> tuple[str, ...]:

@@ -41,8 +41,15 @@ Examples:
 @click.option(
     "--audio", type=click.FloatRange(0.5, 3600), default=8.0, show_default=True, help="Seconds of a stream's sound."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Another chance.")
-@click.option("--voice", default="yuliu", show_default=True, help="An engine of the table.")
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="N",
+    help="Draws who comes when; another number, other luck.",
+)
+@click.option("--voice", default="yuliu", show_default=True, metavar="NAME", help="Which engine of the table speaks.")
 @click.option(
     "--rtf",
     "path",

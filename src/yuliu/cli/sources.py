@@ -112,7 +112,7 @@ def _decoded(file: BinaryIO, path: str, encoding: str) -> Iterator[str]:
             text = decoder.decode(block, final=not block)
         except UnicodeError as error:
             raise InvalidRequest(
-                f"{path}: is not in the encoding {encoding}; name its own, for example --encoding gb18030",
+                f"{path}: not in the encoding {encoding}; name its own, for example --encoding gb18030",
                 param="encoding",
             ) from error
         if text:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from yuliu.cli.group import Group
 from yuliu.cli.report import FAILED
 from yuliu.cli.terminal import StatusLine, bar, is_terminal, num_columns, size, table
 from yuliu.cli.voicenames import complete_voice
@@ -27,6 +28,7 @@ STAGES = {"wait": "waiting for another program", "fetch": "fetching", "verify": 
 
 
 @click.group(
+    cls=Group,
     epilog="""\b
 Examples:
   yuliu voices list
@@ -35,7 +37,7 @@ Examples:
   yuliu voices info heart         what it is, and on what terms
   yuliu voices verify             read every file and compare
   yuliu voices remove heart
-"""
+""",
 )
 def command() -> None:
     """List, pull, check and remove voices."""

@@ -82,7 +82,7 @@ def problem_of(error: YuliuError) -> Problem:
 
 def path_unknown(paths: Iterable[str]) -> Problem:
     """Nothing is served at the path asked for."""
-    return Problem(404, "not_found", f"there is nothing at this path; served are {', '.join(sorted(paths))}")
+    return Problem(404, "not_found", f"there is nothing at this path; served are {', '.join(sorted(set(paths)))}")
 
 
 def method_unknown(allowed: str) -> Problem:
