@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import ssl
-import subprocess
 from typing import TYPE_CHECKING
 
 import httpx
 import pytest
+from certificates import make_certificate
 from serving import PATIENCE_S, Gate, started, tone_speaker
 from websockets.sync.client import connect
 
@@ -21,16 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
-
-
-def make_certificate(folder: Path, *more: str) -> Certificate:
-    """One of this machine, signed by itself."""
-    chain, key = folder / "cert.pem", folder / "key.pem"
-    subject = ("-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1")
-    kind = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-days", "2")
-    command = ["openssl", "req", "-x509", *kind, "-keyout", str(key), "-out", str(chain), *subject, *more]
-    subprocess.run(command, check=True, capture_output=True)
-    return Certificate(chain, key)
 
 
 @pytest.fixture(scope="module")

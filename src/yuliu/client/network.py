@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit, urlunsplit
 
 from websockets.asyncio.client import connect
-from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidProxy, InvalidStatus, InvalidURI
+from websockets.exceptions import (
+    ConnectionClosed,
+    InvalidHandshake,
+    InvalidMessage,
+    InvalidProxy,
+    InvalidStatus,
+    InvalidURI,
+)
 
 from yuliu.client.errors import ConnectionLost, error_of
 from yuliu.client.transport import ClosedByServer, Dropped
@@ -63,7 +71,12 @@ class WebSocketTransport:
             raise _refused(error.response.status_code, error.response.body) from error
         except (InvalidProxy, ImportError) as error:  # without a further package, ``websockets`` knows no SOCKS
             raise ConnectionLost(f"the proxy that the environment names for {self.url} cannot be used") from error
-        except (OSError, InvalidHandshake, InvalidURI, EOFError, UnicodeError) as error:  # TimeoutError is an OSError
+        except ssl.SSLError as error:
+            raise ConnectionLost(_no_tls(self.url, error)) from error
+        except (InvalidMessage, EOFError) as error:
+            hint = "" if self.url.startswith("wss") else "; where it speaks TLS, the address begins with https"
+            raise ConnectionLost(f"what answers at {self.url} is no such server{hint}") from error
+        except (OSError, InvalidHandshake, InvalidURI, UnicodeError) as error:  # TimeoutError is an OSError
             raise ConnectionLost(f"no server answers at {self.url}; is it running?") from error
         return WebSocket(connection)
 
@@ -126,6 +139,16 @@ def _is_here(url: str) -> bool:
     with suppress(ValueError):
         return ip_address(host).is_loopback
     return host == "localhost"
+
+
+def _no_tls(url: str, error: ssl.SSLError) -> str:
+    """Why there is no trust, or no TLS at all."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        reason = error.verify_message.removesuffix(".")
+        return f"the certificate of {url} is not trusted: {reason}; $SSL_CERT_FILE may name a file of those that are"
+    return (
+        f"the server at {url} speaks no TLS that is understood here; where it speaks none, the address begins with http"
+    )
 
 
 def _refused(status: int, body: bytes | bytearray | None) -> YuliuError:

@@ -29,13 +29,23 @@ def check_certificate(certificate: Certificate) -> None:
         InvalidRequest: A file cannot be read, or they do not belong together.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    for path in (certificate.chain, certificate.key):
+        _check_readable(path)
     try:
         context.load_cert_chain(certificate.chain, certificate.key, password=_refuse_password)
     except ssl.SSLError as error:
         reason = "the certificate and the private key are no PEM files, or do not belong together"
         raise InvalidRequest(reason, param="certificate") from error
+
+
+def _check_readable(path: Path | None) -> None:
+    """OpenSSL would not say which file it could not read."""
+    if path is None:
+        return
+    try:
+        path.open("rb").close()
     except OSError as error:
-        raise InvalidRequest(f"the certificate or its private key cannot be read: {error.strerror}") from error
+        raise InvalidRequest(f"{path}: cannot be read: {error.strerror}", param="certificate") from error
 
 
 def _refuse_password() -> NoReturn:
