@@ -34,6 +34,24 @@ def test_any_cut_gives_the_same_samples_and_the_right_length(
     assert len(through(Stretch(sample_rate, speed, semitones), samples, cuts)) == round(num_samples / speed)
 
 
+SOUNDS = {
+    "square": np.sign(tone(130)) * np.float32(0.4),
+    "tone": tone(300),
+    "offset": np.full(RATE, 0.5, np.float32),
+    "rumble": np.cumsum(babble(RATE)) * np.float32(0.1),
+}
+"""Loud from their first sample on, and like themselves some milliseconds later: noise hides much."""
+
+
+@pytest.mark.parametrize("name", list(SOUNDS))
+@pytest.mark.parametrize("cuts", [[7], [0, 1, 1, 2, 7, 500, 501], range(1, 2000, 13), range(240, RATE, 240)])
+@pytest.mark.parametrize(("speed", "semitones"), [(1.0, 12.0), (1.0, -2.0), (0.5, 0.0), (0.3, 0.0), (2.0, 0.0)])
+def test_sound_that_begins_at_once_is_the_same_however_cut(
+    name: str, cuts: list[int], speed: float, semitones: float
+) -> None:
+    assert same_however_cut(lambda: Stretch(RATE, speed, semitones), SOUNDS[name], cuts)
+
+
 @pytest.mark.parametrize("speed", [0.5, 0.8, 1.25, 2.0, 3.0])
 def test_pace_leaves_pitch_and_loudness(speed: float) -> None:
     samples = tone(220, duration_s=2.0)
@@ -76,13 +94,16 @@ def test_the_end_is_not_lost() -> None:
         assert level_db(heard[-round(RATE / 10 / speed) :]) > level_db(samples[-RATE // 10 :]) - 6
 
 
-@pytest.mark.parametrize("sample_rate", [8_000, 24_000, 48_000])
-@pytest.mark.parametrize("speed", [0.25, 0.8, 1.25, 2.0, 4.0])
+@pytest.mark.parametrize("sample_rate", [8_000, 22_050, 24_000, 48_000])
+@pytest.mark.parametrize("speed", [0.25, 0.8, 1.0, 1.75, 2.0, 4.0])
 @pytest.mark.parametrize("semitones", [-12.0, -2.0, 0.0, 2.0, 12.0])
-def test_no_more_is_held_back_than_it_says(sample_rate: int, speed: float, semitones: float) -> None:
+@pytest.mark.parametrize("piece_s", [0.001, 0.04, 0.25, 0.9])
+def test_no_more_is_held_back_than_it_says(sample_rate: int, speed: float, semitones: float, piece_s: float) -> None:
+    """However much comes at once."""
     samples = babble(2 * sample_rate)
-    held_s = most_held_s(Stretch(sample_rate, speed, semitones), samples, speed=speed, sample_rate=sample_rate)
-    assert held_s <= Stretch(sample_rate, speed, semitones).lag_s + 0.001
+    stretch = Stretch(sample_rate, speed, semitones)
+    held_s = most_held_s(stretch, samples, speed=speed, sample_rate=sample_rate, piece_s=piece_s)
+    assert held_s <= stretch.lag_s + 0.001
 
 
 def test_where_nothing_is_wanted_nothing_is_done() -> None:

@@ -198,6 +198,22 @@ async def test_what_is_held_back_never_stops_a_stream(num_held: float) -> None:
     assert len(joined(chunks)) > 24_000
 
 
+@pytest.mark.parametrize("num_frames", [25, 60, 200])
+@pytest.mark.parametrize("semitones", [2.0, -12.0])
+@pytest.mark.parametrize("manner", ["autoregressive", "frames"])
+async def test_large_steps_are_not_held_back(
+    monkeypatch: pytest.MonkeyPatch, num_frames: int, semitones: float, manner: Manner
+) -> None:
+    """What came of one step must not wait for the next: no further one is made before a listener has some of it."""
+    monkeypatch.setattr("yuliu.engines.tone.BLOCK_FRAMES", num_frames)
+    terms = Terms(StreamClass.STANDARD, max_lead_s=0.5)
+    options = StreamOptions(effects=Effects(pitch_semitones=semitones), terms=terms)
+    with speaker(manner=manner) as toy:
+        async with asyncio.timeout(20):
+            chunks = await say(toy.stream(options=options), ["word " * 30])
+    assert len(joined(chunks)) > 48_000
+
+
 @pytest.mark.parametrize("speed", [1.0, 2.0])
 async def test_the_scheduler_counts_what_is_handed_out(speed: float) -> None:
     """Sound held back is not counted before it comes, and seconds are the listener's: nothing is left over."""

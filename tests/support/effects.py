@@ -41,10 +41,13 @@ def through(effect: Effect, samples: Samples, cuts: Sequence[int] = ()) -> Sampl
     return np.concatenate([*(effect.push(piece) for piece in pieces), effect.flush()])
 
 
-def most_held_s(effect: Effect, samples: Samples, *, speed: float = 1.0, sample_rate: int = RATE) -> float:
-    """The longest that output was behind input, in seconds of input that comes a millisecond at a time."""
+def most_held_s(
+    effect: Effect, samples: Samples, *, speed: float = 1.0, sample_rate: int = RATE, piece_s: float = 0.001
+) -> float:
+    """The longest that output was behind input, in seconds of input that comes in pieces of this length."""
     num_in, num_out, most = 0, 0, 0.0
-    for piece in np.split(samples, range(sample_rate // 1000, len(samples), sample_rate // 1000)):
+    num_piece = int(piece_s * sample_rate)
+    for piece in np.split(samples, range(num_piece, len(samples), num_piece)):
         num_in += len(piece)
         num_out += len(effect.push(piece))
         most = max(most, num_in - num_out * speed)

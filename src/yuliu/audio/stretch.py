@@ -26,11 +26,9 @@ MAX_SEMITONES = 12.0
 """An octave, up or down."""
 MAX_STEP = 2.0
 """One filter halves or doubles the pace at most; beyond that it would leave sound out."""
-MAX_LAG_WINDOWS = 1.8
-"""Most that one filter holds back, in pieces of its own length; measured."""
-BURST_WINDOWS = 0.5
-"""What a filter after another waits for besides, since it is fed in bursts."""
-MAX_RESAMPLER_LAG_S = 0.009
+MAX_LAG_WINDOWS = 2.8
+"""Most that one filter holds back, in pieces of its own length, however much it is given at once; measured."""
+MAX_RESAMPLER_LAG_SAMPLES = 216
 _MAX_DENOMINATOR = 500  # few enough filters for the resampler (1 ms to make); pitch is right to 0.02 semitones
 
 
@@ -54,7 +52,7 @@ class Stretch:
         ratio = _ratio(pitch_semitones)
         tempos = _steps(speed / float(ratio))
         self._speed = speed
-        self._graph = FilterGraph(sample_rate, [("atempo", {"tempo": f"{t:.12f}"}) for t in tempos]) if tempos else None
+        self._tempos = [_Tempo(sample_rate, tempo) for tempo in tempos]
         self._resampler = Resampler(*_rates(ratio)) if ratio != 1 else None
         self._padding_s = MAX_LAG_WINDOWS * _window_s(sample_rate) * len(tempos)
         self.lag_s = stretch_lag_s(sample_rate, speed, pitch_semitones)
@@ -72,18 +70,26 @@ class Stretch:
 
     def flush(self) -> Samples:
         """The rest; the whole then has its right length."""
-        if self._graph is None and self._resampler is None:
+        if not self._tempos and self._resampler is None:
             return NO_SAMPLES
         wanted = round(self._num_in / self._speed)
         rest = [self._run(self._silence())]
-        if self._graph is not None:
-            rest.append(self._resampled(self._graph.flush()))
+        if self._tempos:
+            rest.append(self._resampled(self._flushed()))
         if self._resampler is not None:
             rest.append(self._resampler.flush())
         return np.concatenate([*rest, self._silence()])[: max(0, wanted - self._num_out)]
 
     def _run(self, samples: Samples) -> Samples:
-        return self._resampled(samples if self._graph is None else self._graph.push(samples))
+        for tempo in self._tempos:
+            samples = tempo.push(samples)
+        return self._resampled(samples)
+
+    def _flushed(self) -> Samples:
+        rest = NO_SAMPLES
+        for tempo in self._tempos:
+            rest = np.concatenate((tempo.push(rest), tempo.flush()))
+        return rest
 
     def _resampled(self, samples: Samples) -> Samples:
         return samples if self._resampler is None else self._resampler.push(samples)
@@ -93,10 +99,51 @@ class Stretch:
         return np.zeros(ceil(self._padding_s * max(1.0, self._speed) * self._sample_rate), np.float32)
 
 
+class _Tempo:
+    """One ``atempo``, which is fed in pieces: the first one whole, none of the others large.
+
+    While it reaches back before the beginning of its input, it miscounts where its output is full in the midst of a
+    joint: with a small first piece the sound would depend on the cuts, and click. And it gives nothing of what came of
+    a piece before it can give all of it.
+    """
+
+    def __init__(self, sample_rate: int, tempo: float) -> None:
+        self._graph = FilterGraph(sample_rate, [("atempo", {"tempo": f"{tempo:.12f}"})])
+        self._num_head = _num_window(sample_rate)
+        self._num_piece = self._num_head // 2
+        self._held = NO_SAMPLES
+        self._begun = False
+
+    def push(self, samples: Samples) -> Samples:
+        if self._begun:
+            return self._fed(samples)
+        held = np.concatenate((self._held, samples))
+        if len(held) < self._num_head:
+            self._held = held
+            return NO_SAMPLES
+        return self._begin(held)
+
+    def flush(self) -> Samples:
+        head = NO_SAMPLES if self._begun else self._begin(self._held)
+        return np.concatenate((head, self._graph.flush()))
+
+    def _begin(self, samples: Samples) -> Samples:
+        self._begun, self._held = True, NO_SAMPLES
+        first = self._graph.push(samples[: self._num_head])
+        return np.concatenate((first, self._fed(samples[self._num_head :])))
+
+    def _fed(self, samples: Samples) -> Samples:
+        starts = range(0, len(samples), self._num_piece)
+        pieces = [self._graph.push(samples[start : start + self._num_piece]) for start in starts]
+        return np.concatenate(pieces) if pieces else NO_SAMPLES
+
+
 def stretch_lag_s(sample_rate: int, speed: float, pitch_semitones: float) -> float:
     """What a :class:`Stretch` holds back at most, seconds of what is pushed, without making one."""
     ratio = _ratio(pitch_semitones)
-    return _lag_s(_steps(speed / float(ratio)), sample_rate) + MAX_RESAMPLER_LAG_S * speed * (ratio != 1)
+    return _lag_s(_steps(speed / float(ratio)), sample_rate) + MAX_RESAMPLER_LAG_SAMPLES / sample_rate * speed * (
+        ratio != 1
+    )
 
 
 def _ratio(pitch_semitones: float) -> Fraction:
@@ -120,12 +167,16 @@ def _rates(ratio: Fraction) -> tuple[int, int]:
 def _lag_s(tempos: Sequence[float], sample_rate: int) -> float:
     """In seconds of what the first filter is given."""
     num_windows, pace = 0.0, 1.0
-    for i, tempo in enumerate(tempos):
-        num_windows += (MAX_LAG_WINDOWS + BURST_WINDOWS * (i > 0)) * pace
+    for tempo in tempos:
+        num_windows += MAX_LAG_WINDOWS * pace
         pace *= tempo
     return num_windows * _window_s(sample_rate)
 
 
 def _window_s(sample_rate: int) -> float:
+    return _num_window(sample_rate) / sample_rate
+
+
+def _num_window(sample_rate: int) -> int:
     """Length of the pieces: a power of two, at least a 24th of a second."""
-    return float(1 << (-(-sample_rate // 24) - 1).bit_length()) / sample_rate
+    return 1 << (-(-sample_rate // 24) - 1).bit_length()
