@@ -38,6 +38,24 @@ def test_without_limits_only_text_is_flushed() -> None:
     assert not patient.stalled(12.0)
 
 
+def test_a_writer_whose_connection_is_lost_is_waited_for() -> None:
+    """What he may go on with is not spoken before he is back, and then as if it had just come."""
+    patient = patience(total_s=100.0)
+    patient.text_came(11.0)
+    patient.writer_lost()
+    assert patient.look(11.0, idle=False, offered=False) == 110.0
+    assert not patient.stalled(20.0)
+    patient.writer_back(20.0)
+    assert patient.look(20.0, idle=False, offered=False) == 20.5
+    assert patient.stalled(20.5)
+    patient.writer_back(20.5)  # he was never gone
+    assert patient.stalled(20.5)
+    patient.text_done()
+    patient.writer_lost()
+    patient.writer_back(30.0)
+    assert not patient.stalled(99.0)
+
+
 def test_all_is_counted_from_the_opening() -> None:
     """Whatever happens meanwhile."""
     patient = patience(total_s=5.0)

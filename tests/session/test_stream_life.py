@@ -262,6 +262,30 @@ def test_what_was_heard_is_known_after_the_end() -> None:
     run(check())
 
 
+def test_text_that_might_go_on_waits_for_a_writer_whose_connection_is_lost() -> None:
+    """Whatever is cut does not depend on the network; once he is back he has his time anew."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(stall_s=0.5))
+        await scheduler.admit()
+        await stream.push("It is 3.")
+        await pass_time(0.4)
+        stream.writer_lost()
+        await pass_time(30.0)
+        assert scheduler.segments == []
+        stream.writer_back()
+        await pass_time(0.4)
+        await stream.push("14")
+        await pass_time(0.4)
+        assert scheduler.segments == []
+        await pass_time(0.2)
+        assert [segment.source for segment, _ in scheduler.segments] == [Span(0, 10)]
+        stream.cancel()
+
+    run(check())
+
+
 # Limits
 
 

@@ -30,6 +30,7 @@ class Patience:
         self._stalled_s = math.inf if limits.stalled_reader_s is None else limits.stalled_reader_s
         self._end_at = math.inf if limits.total_s is None else now + limits.total_s
         self._flush_at = math.inf
+        self._lost = False
         self._idle_since: float | None = None
         self._offered_since: float | None = None
 
@@ -41,6 +42,16 @@ class Patience:
     def text_done(self) -> None:
         """No text is pending any more, or its writer is held back: it need not be flushed."""
         self._flush_at = math.inf
+
+    def writer_lost(self) -> None:
+        """His connection is: that he says nothing means nothing."""
+        self._lost = True
+
+    def writer_back(self, now: float) -> None:
+        """He may go on: pending text waits for him as if it had just come."""
+        if self._lost and math.isfinite(self._flush_at):
+            self._flush_at = now + self._stall_s
+        self._lost = False
 
     def taken(self) -> None:
         """The reader took a chunk."""
@@ -59,11 +70,11 @@ class Patience:
         """
         self._idle_since = None if not idle else now if self._idle_since is None else self._idle_since
         self._offered_since = None if not offered else now if self._offered_since is None else self._offered_since
-        return min(self._flush_at, self._end_at, self._idle_at, self._stalled_at)
+        return min(math.inf if self._lost else self._flush_at, self._end_at, self._idle_at, self._stalled_at)
 
     def stalled(self, now: float) -> bool:
         """Whether pending text has waited long enough for more."""
-        return now >= self._flush_at
+        return now >= self._flush_at and not self._lost
 
     def late(self, now: float) -> TimedOut | None:
         """Why the stream is to end, if it is."""

@@ -169,6 +169,15 @@ class Stream:
         if self.ending is None:
             self._give(self._intake.flush())
 
+    def writer_lost(self) -> None:
+        """The connection of who writes is lost, and may come back: what might go on is not spoken meanwhile."""
+        self._patience.writer_lost()
+
+    def writer_back(self) -> None:
+        """He is there again; pending text waits for more from now on."""
+        self._patience.writer_back(self._loop.time())
+        self._watch()
+
     async def end(self) -> None:
         """No more text will come. The chunks that are left can still be read."""
         if not self._text_ended:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -13,6 +14,7 @@ from serving import running_server
 
 from yuliu.server.limits import Limits
 from yuliu.server.native.limits import NativeLimits
+from yuliu.session import StreamOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -99,6 +101,27 @@ def test_drops_while_it_is_spoken_lose_nothing(running: Running) -> None:
             talk.vanish()
     assert talk.told("done")[0]["failed"] == []
     assert sound == pcm_of(running, text)
+
+
+def test_a_drop_is_no_silence_of_the_writer(running: Running) -> None:
+    """What might go on is not spoken as it is while nobody can send more."""
+    text = "It is 3.14 and a bit."
+    with talking(running.port) as talk:
+        talk.say("start")
+        stream = talk.until("started")["stream"]
+        talk.say("text", text=text[:8])
+        talk.say("ping", None, id=1)
+        talk.until("pong", None)
+        talk.vanish()
+    away_until_s = time.monotonic() + 2 * StreamOptions().stall_s
+    running.wait_until(lambda: time.monotonic() > away_until_s)
+    with talking(running.port) as talk:
+        talk.say("resume", stream=stream, offset=0, seq=1)
+        assert talk.until("continued")["num_characters"] == 8
+        talk.say("text", text=text[8:])
+        talk.say("end")
+        talk.until("done")
+        assert talk.sound(1) == pcm_of(running, text)
 
 
 def test_a_resumed_stream_leaves_its_old_connection(running: Running) -> None:

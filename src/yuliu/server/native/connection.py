@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
 
 from yuliu.server.connection import UNSENT_BYTES
+from yuliu.server.native.receipts import Receipts
 from yuliu.server.stalling import StallTimer
 from yuliu.wire.native.messages import Close
 
@@ -33,9 +36,20 @@ MAX_FRAGMENTS = 4_096
 MAX_PONGS_BYTES = 262_144
 """What may wait to be sent when a ping is answered. It is more than waits of anything else: who lets so much lie sends
 pings and reads nothing."""
-DRAINING = "yuliu.draining"
-"""An extension of ASGI: the event ``draining`` of it is set when the server is to stop. The connection then stays open
-until the application ends it."""
+CARRIER = "yuliu.carrier"
+"""An extension of ASGI: the ``carrier`` of it is a :class:`Carrier`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """What the application has to know of the connection that carries it."""
+
+    draining: asyncio.Event = field(default_factory=asyncio.Event)
+    """Is set when the server is to stop. The connection then stays open until the application ends it."""
+    receipts: Receipts = field(default_factory=Receipts)
+    """While they are full, nothing of a stream is to be sent."""
+    awake: asyncio.Event = field(default_factory=asyncio.Event)
+    """Is set when they are no longer full; the application may set it, too."""
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
@@ -57,8 +71,8 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
         self.logger = self.conn.logger = _log
-        self._stalling = StallTimer(limits.stall_s)
-        self._draining = asyncio.Event()
+        self._stalling, self._unanswered = StallTimer(limits.stall_s), StallTimer(limits.stall_s)
+        self._carrier = Carrier()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Let little wait in the event loop."""
@@ -66,8 +80,9 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self.transport.set_write_buffer_limits(UNSENT_BYTES)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer."""
+        """Stop the timers."""
         self._stalling.stop()
+        self._unanswered.stop()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -96,9 +111,28 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         if self.transport.get_write_buffer_size() > MAX_PONGS_BYTES:
             self.transport.abort()
 
+    def handle_pong(self, event: Frame) -> None:
+        """What was sent before that ping has arrived."""
+        receipts, payload = self._carrier.receipts, bytes(event.data)
+        if self.pending_ping_payload in (found := receipts.answered(payload)):
+            self.pending_ping_payload = payload  # a later one was answered in its place
+        if found:
+            self._unanswered.stop()
+            self._carrier.awake.set()
+        if found and receipts.is_full:
+            self._unanswered.start(self.loop, self.transport)
+        super().handle_pong(event)
+
+    def send_keepalive_ping(self) -> None:
+        """Ask whether the client is there."""
+        super().send_keepalive_ping()
+        if self.pending_ping_payload is not None:
+            self._carrier.receipts.mark(self.pending_ping_payload)
+
     def keepalive_timeout(self) -> None:
-        """No answer to our ping. Who reads late has not seen it: how late that may be is for the other timer to say."""
-        if self.writable.is_set():
+        """No answer to our ping. Who reads late has not seen it: how late that may be, the other timers say."""
+        receipts = self._carrier.receipts
+        if self.writable.is_set() and not (receipts.is_full and receipts.are_given):
             super().keepalive_timeout()
         else:
             self.pong_timer = self.loop.call_later(self.ping_timeout or 0.0, self.keepalive_timeout)
@@ -106,13 +140,13 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
     def shutdown(self) -> None:
         """The server is to stop: the application closes the connection when its streams are over."""
         if self.handshake_complete and not self.close_sent and not self.transport.is_closing():
-            self._draining.set()
+            self._carrier.draining.set()
         else:
             super().shutdown()
 
     async def run_asgi(self) -> None:
         """Run the application."""
-        self.scope["extensions"][DRAINING] = {"draining": self._draining}
+        self.scope["extensions"][CARRIER] = {"carrier": self._carrier}
         await super().run_asgi()
 
     async def send(self, message: ASGISendEvent) -> None:
@@ -128,5 +162,17 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         if self.close_sent and self.handshake_complete:
             raise ClientDisconnected
         await super().send(message)
+        if message["type"] == "websocket.send":
+            self._count(len(message.get("bytes") or message.get("text") or ""))
         if self.initial_response is not None and self.close_sent:
             self.handshake_complete = True
+
+    def _count(self, num_bytes: int) -> None:
+        """So much was sent; ask now and then whether it has arrived."""
+        receipts = self._carrier.receipts
+        was_full, payload = receipts.is_full, receipts.sent(num_bytes)
+        if receipts.is_full and not was_full:
+            self._unanswered.start(self.loop, self.transport)
+        if payload is not None and self.conn.state is State.OPEN:
+            self.conn.send_ping(payload)
+            self.transport.write(b"".join(self.conn.data_to_send()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import uuid
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from yuliu.server.answers import header_text, headers_of, problem_answer, reques
 from yuliu.server.connection import cut_off
 from yuliu.server.guests import guest_of
 from yuliu.server.native.body import BodyTalk
-from yuliu.server.native.connection import DRAINING
+from yuliu.server.native.connection import CARRIER, Carrier
 from yuliu.server.native.kept import KeptStream
 from yuliu.server.native.registry import Streams
 from yuliu.server.native.socket import StreamSocket
@@ -130,11 +129,11 @@ class StreamDoor:
         connection_id = request_id(scope)
         await send({"type": "websocket.accept", "headers": [(b"x-request-id", connection_id.encode("ascii"))]})
         trace_parent = header_text(scope, b"traceparent")
-        draining: asyncio.Event = scope["extensions"].get(DRAINING, {}).get("draining") or asyncio.Event()
+        carrier: Carrier = scope["extensions"].get(CARRIER, {}).get("carrier") or Carrier()
         guest = guest_of(scope)
         open_stream = functools.partial(self._open, guest=guest, trace_parent=trace_parent)
         socket = StreamSocket(
-            open_stream, self.streams, self._limits.native, draining, guest=guest, error_told=self._error_told
+            open_stream, self.streams, self._limits.native, carrier, guest=guest, error_told=self._error_told
         )
         await socket.run(receive, send)
 

@@ -130,11 +130,15 @@ class KeptStream:
         before, self._outlet = self._outlet, outlet
         if before is not None:
             before.lost(self)
+        if self._stream is not None:
+            self._stream.writer_back()
 
     def detach(self, outlet: Outlet) -> None:
         """It is not sent there any more."""
         if self._outlet is outlet:
             self._outlet = None
+            if self._stream is not None:
+                self._stream.writer_lost()
 
     @property
     def attached(self) -> bool:
@@ -218,6 +222,8 @@ class KeptStream:
                 self._stream = self._speaker.stream(
                     voice=self._voice, options=self._options, words=words, caller=self._caller
                 )
+                if not self.attached:
+                    self._stream.writer_lost()
                 await self._speak(self._stream, sound)
         except YuliuError as error:
             self._tell_failure(error, self._stream.ending if self._stream else None)

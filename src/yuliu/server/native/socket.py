@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from starlette.types import Message, Receive, Send
 
     from yuliu.server.guests import Guest
+    from yuliu.server.native.connection import Carrier
     from yuliu.server.native.kept import KeptStream
     from yuliu.server.native.limits import NativeLimits
     from yuliu.server.native.registry import Streams
@@ -45,7 +46,7 @@ class StreamSocket:
         open_stream: Makes a stream from a ``start``; may raise.
         streams: Those there are.
         limits: How long is waited for whom.
-        draining: Is set when the server is to stop.
+        carrier: What is under it.
         guest: Who is at the other end.
         error_told: Is called with the code of each error that is sent.
     """
@@ -55,7 +56,7 @@ class StreamSocket:
         open_stream: Callable[[said.Start], KeptStream],
         streams: Streams,
         limits: NativeLimits,
-        draining: asyncio.Event,
+        carrier: Carrier,
         *,
         guest: Guest,
         error_told: Callable[[str], None],
@@ -63,14 +64,14 @@ class StreamSocket:
         self._open_stream = open_stream
         self._streams = streams
         self._limits = limits
-        self._draining = draining
+        self._draining, self._receipts, self._awake = carrier.draining, carrier.receipts, carrier.awake
         self._guest = guest
         self._error_told = error_told
         self._loop = asyncio.get_running_loop()
         self._conversation = Conversation()
         self._contexts: dict[str, KeptStream] = {}
         self._answers: deque[str | said.Pong] = deque()
-        self._awake, self._room, self._all_over = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._room, self._all_over = asyncio.Event(), asyncio.Event()
         self._close: Close | None = None
         self._dropped = self._nobody_reads = False
 
@@ -258,6 +259,8 @@ class StreamSocket:
                 return True  # they go first
             if self._contexts.get(name) is not stream:
                 continue  # it was cancelled meanwhile
+            if self._receipts.is_full:
+                return False  # more would be on its way than is kept if it is lost
             record = stream.window.next(self._loop.time())
             if record is None:
                 continue
