@@ -94,3 +94,8 @@ class BodyRoom:
         """
         self._rooms._take(num_bytes, self._stream_class)
         self.num_bytes += num_bytes
+
+    def give_back(self, num_bytes: int) -> None:
+        """So many of them are held no longer."""
+        self._rooms.num_body_bytes -= num_bytes
+        self.num_bytes -= num_bytes

@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from by_hand import HandScheduler, hand_stream, run
 
 from yuliu.audio.chain import NO_EFFECTS
 from yuliu.errors import InvalidRequest, Overloaded
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.guests import Guest
-from yuliu.server.native.inbox import Inbox
+from yuliu.server.native.inbox import (
+    CONFIG_NUM_BYTES,
+    CONFIG_NUM_CHARACTERS,
+    MESSAGE_NUM_BYTES,
+    Inbox,
+)
 from yuliu.server.rooms import Rooms
 from yuliu.wire.native.messages import Config, End, Flush, Text
 
@@ -19,7 +25,7 @@ if TYPE_CHECKING:
 
     from yuliu.types import Lang
 
-MAX_CHARACTERS, MAX_BYTES = 6, 12
+MAX_CHARACTERS, MAX_BYTES = 6, 12 + 4 * MESSAGE_NUM_BYTES
 
 
 @pytest.fixture
@@ -41,10 +47,46 @@ def test_counts_what_is_put(inbox: Inbox) -> None:
 
 
 def test_what_has_no_room_is_refused(inbox: Inbox) -> None:
-    """Bytes count, not characters."""
-    inbox.put(Text("a", "你好吗吗"))
+    """Bytes count, not characters, and each message as much as it takes while it waits."""
+    inbox.put(Flush("a"))
+    inbox.put(Flush("a"))
+    inbox.put(Text("a", "你好"))
+    inbox.put(Text("a", "吗"))
     with pytest.raises(Overloaded):
         inbox.put(Text("a", "b"))
+
+
+def test_changes_are_few() -> None:
+    """One takes more than a character does."""
+    rooms = Rooms(1, 2 * CONFIG_NUM_BYTES, Metrics())
+    with rooms.body() as room:
+        inbox = Inbox(2 * CONFIG_NUM_CHARACTERS, NO_EFFECTS, ("zh", "en"), guest=Guest(), room=room)
+        inbox.put(Config("a", speed=2.0))
+        inbox.put(Config("a", speed=1.0))
+        assert rooms.num_body_bytes == 2 * CONFIG_NUM_BYTES
+        with pytest.raises(InvalidRequest, match="at most"):
+            inbox.put(Text("a", "b"))
+
+
+def test_what_was_done_takes_only_what_its_text_does() -> None:
+    """That may be spoken for long."""
+
+    async def check() -> None:
+        rooms = Rooms(1, 10_000, Metrics())
+        with rooms.body() as room:
+            inbox = Inbox(1_000, NO_EFFECTS, ("zh", "en"), guest=Guest(), room=room)
+            for message in (Text("a", "Hello."), Config("a", speed=2.0), Flush("a"), End("a")):
+                inbox.put(message)
+            assert rooms.num_body_bytes == 6 + 3 * MESSAGE_NUM_BYTES + CONFIG_NUM_BYTES
+            scheduler = HandScheduler()
+            stream = hand_stream(scheduler)
+            await scheduler.admit()
+            await inbox.empty_into(stream)
+            assert rooms.num_body_bytes == 6
+            stream.cancel()
+        assert rooms.num_body_bytes == 0
+
+    run(check())
 
 
 @pytest.mark.parametrize(

@@ -23,11 +23,17 @@ if TYPE_CHECKING:
     from yuliu.wire.native.messages import Config, ForText
 
 
+CONFIG_NUM_CHARACTERS = 100
+"""As so many characters counts a change; whatever else has no text counts as one."""
+MESSAGE_NUM_BYTES, CONFIG_NUM_BYTES = 128, 1024
+"""What a message takes while it waits, beside its text."""
+
+
 class Inbox:
     """Messages about the text, in order.
 
     Args:
-        max_characters: That are taken; a message without text counts as one.
+        max_characters: That are taken.
         effects: What is done to the sound at first.
         languages: That the voice speaks.
         guest: Whose characters they are.
@@ -69,13 +75,13 @@ class Inbox:
         """
         text = message.text if isinstance(message, said.Text) else ""
         self.num_characters += len(text)
-        self._num_items += max(1, len(text))
+        self._num_items += CONFIG_NUM_CHARACTERS if isinstance(message, said.Config) else max(1, len(text))
         self.text_ended |= isinstance(message, said.End)
         if self._num_items > self._max_characters:
             reason = f"a context takes at most {self._max_characters} characters; open another"
             raise InvalidRequest(reason, param="text")
         self._guest.characters(len(text))
-        self._room.take(len(text.encode()))
+        self._room.take(len(text.encode()) + _num_bytes(message))
         self._waiting.put_nowait(message)
 
     async def empty_into(self, stream: Stream) -> None:
@@ -86,7 +92,9 @@ class Inbox:
             YuliuError: What else a stream may say of it.
         """
         while not self.text_ended or not self._waiting.empty():
-            await self._do(stream, await self._waiting.get())
+            message = await self._waiting.get()
+            self._room.give_back(_num_bytes(message))
+            await self._do(stream, message)
 
     async def _do(self, stream: Stream, wanted: ForText) -> None:
         match wanted:
@@ -100,3 +108,7 @@ class Inbox:
                 stream.configure(chunking=cut, speed=speed, lang=lang, effects=self._effects)
             case said.End():
                 await stream.end()
+
+
+def _num_bytes(message: ForText) -> int:
+    return CONFIG_NUM_BYTES if isinstance(message, said.Config) else MESSAGE_NUM_BYTES
