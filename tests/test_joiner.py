@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from yuliu.engines.tone import Manner
+    from yuliu.types import Samples
 
 RATE = 24_000
 
@@ -73,6 +74,24 @@ def test_steps_do_not_change_the_sound(steps: list[int]) -> None:
     whole, cut = spoken(Joiner(RATE), THREE, [10_000]), spoken(Joiner(RATE), THREE, steps)
     assert np.array_equal(np.concatenate([c.samples for c in whole]), np.concatenate([c.samples for c in cut]))
     assert [t for c in whole for t in c.timings] == [t for c in cut for t in c.timings]
+
+
+@given(st.lists(st.integers(0, 200), max_size=12))
+def test_the_end_is_faded_whole_however_little_comes_last(sizes: list[int]) -> None:
+    """Of sound whose length nobody knows before its end."""
+    sound = np.full(1_000, 0.5, np.float32)
+
+    def joined_of(pieces: Sequence[Samples]) -> Samples:
+        joiner, part = Joiner(RATE), planned(ToneEngine(manner="autoregressive"), THREE[0])
+        going_on = utterance_of(part)
+        afters = [*(going_on for _ in pieces[1:]), replace(going_on, done=True, num_frames=1)]
+        chunks = [joiner.join(part, piece, after)[1] for piece, after in zip(pieces, afters, strict=True)]
+        return np.concatenate([chunk.samples for chunk in chunks if chunk is not None])
+
+    whole = joined_of([sound])
+    cut = joined_of(np.split(sound, np.minimum(np.cumsum(sizes, dtype=int), len(sound))))
+    assert np.array_equal(whole, cut)
+    assert abs(whole[-1]) < 0.01
 
 
 def test_chunks_follow_each_other() -> None:
