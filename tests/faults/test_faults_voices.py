@@ -19,14 +19,20 @@ from serving import PATIENCE_S, serving
 
 import yuliu
 from yuliu.audio.formats import FORMATS, FormatName, choose_encoding
+from yuliu.audio.join import LEAD_S
 from yuliu.audio.pcm import to_s16, to_s16le
-from yuliu.types import Span
+from yuliu.engines.api import PlanOptions, StepRequest
+from yuliu.engines.catalogue import DERIVATIONS
+from yuliu.speaker import load_voice
+from yuliu.types import Boundary, Segment, Span, SpeakOptions
+from yuliu.voices import VoiceStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from yuliu.engines.api import Engine, Utterance
     from yuliu.speaker import Speaker
-    from yuliu.types import Samples
+    from yuliu.types import Lang, Samples
 
 pytestmark = pytest.mark.voices
 
@@ -36,6 +42,13 @@ ONE_WORD = {
     "baker": ["好", "嗯。", "停。", "一", "你好"],
 }
 WORDS = [(voice, text) for voice, texts in ONE_WORD.items() for text in texts]
+BEGINNINGS = [
+    ("heart", "Hi I'm here."),
+    ("heart", "At the event, it rained."),
+    ("heart", "The end"),
+    ("baker", "他来了。"),
+    ("baker", "是的，我知道。"),
+]
 AUDIBLE = 10 ** (-46 / 20)
 STILL = 0.01
 """No sample of the first and last milliseconds is above this: 40 dB below full scale."""
@@ -85,16 +98,7 @@ def test_one_word_is_spoken_whole(speaker: Speaker, voice: str, text: str) -> No
     assert 0 < audio.timings[0].start_s < audio.timings[-1].end_s < audio.duration_s + 0.001
 
 
-@pytest.mark.parametrize(
-    ("voice", "text"),
-    [
-        ("heart", "Hi I'm here."),
-        ("heart", "At the event, it rained."),
-        ("heart", "The end"),
-        ("baker", "他来了。"),
-        ("baker", "是的，我知道。"),
-    ],
-)
+@pytest.mark.parametrize(("voice", "text"), BEGINNINGS)
 def test_the_first_word_is_heard_from_its_beginning(speaker: Speaker, voice: str, text: str) -> None:
     """It is about as loud as the rest, and what comes before it is quiet.
 
@@ -108,6 +112,32 @@ def test_the_first_word_is_heard_from_its_beginning(speaker: Speaker, voice: str
     assert level_db(word) > level_db(audio.samples) - 6
     assert 0.005 < onset_s < 0.06
     assert onset_s < first.end_s
+
+
+@pytest.mark.parametrize(("voice", "text"), BEGINNINGS)
+def test_what_is_cut_before_the_first_word_is_silent(voice: str, text: str) -> None:
+    """All that the model makes before it is asked for, too, and looked at."""
+    engine, *_ = load_voice(VoiceStore(derivations=DERIVATIONS), voice).values()
+    lang: Lang = "zh" if voice == "baker" else "en"
+    segment = Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, lang)
+    try:
+        asked = [PlanOptions(SpeakOptions(), lead_s, tail_s=0.0) for lead_s in (2.0, LEAD_S)]
+        whole, cut = (rendered(engine, engine.plan(segment, each)) for each in asked)
+    finally:
+        engine.close()
+    before = whole[: len(whole) - len(cut)]
+    assert len(before) > 0.02 * RATE
+    assert np.abs(before).max() < AUDIBLE
+
+
+def rendered(engine: Engine, utterance: Utterance) -> Samples:
+    """All of its sound."""
+    pieces = []
+    while not utterance.done:
+        (result,) = engine.step([StepRequest(utterance, 100)])
+        utterance = result.utterance
+        pieces.append(result.samples)
+    return np.concatenate(pieces)
 
 
 @pytest.mark.parametrize("name", FORMATS)
