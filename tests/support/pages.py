@@ -33,7 +33,8 @@ class Block:
         """What both languages of a page must share; of a picture (``text``) only that there is one."""
         if self.language == "text":
             return ""
-        lines = (re.sub(r"(^|\s+)#\s.*$", "", line) for line in self.code.splitlines())
+        mark = "//" if self.language == "js" else "#"
+        lines = (re.sub(rf"(^|\s+){mark}\s.*$", "", line) for line in self.code.splitlines())
         return "\n".join(line for line in lines if line)
 
 
