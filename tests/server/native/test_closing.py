@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from bare_ws import BINARY, CLOSE, PING, PONG, TEXT, Bare, frame, message
+from bare_ws import BINARY, CLOSE, CONT, PING, PONG, TEXT, Bare, frame, message
 from native import LONG, pcm_of, talking
 from serving import running_server
 from websockets.exceptions import InvalidStatus
@@ -61,11 +61,14 @@ def test_what_is_no_frame_ends_the_connection(running: Running) -> None:
         assert bare.closed()[0] == 1002
 
 
-def test_what_is_no_text_ends_the_connection(running: Running) -> None:
-    """1007."""
-    bare = Bare(running)
-    bare.send(frame(TEXT, b'{"type": "ping", "id": "\xff"}'))
-    assert bare.closed()[0] == 1007
+def test_what_is_no_text_ends_the_connection(running: Running, caplog: pytest.LogCaptureFixture) -> None:
+    """1007, at once or in parts; it is no fault of ours, and the log tells of none."""
+    for wrong in ([frame(TEXT, b'{"id": "\xff"}')], [frame(TEXT, b"\xe4", fin=False), frame(CONT, b"\xbd")]):
+        bare = Bare(running)
+        bare.send(*wrong)
+        assert bare.closed()[0] == 1007
+    running.client.get("/health")
+    assert [each for each in caplog.records if each.levelname in ("WARNING", "ERROR")] == []
 
 
 def test_too_long_a_message_ends_the_connection(running: Running) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode
 from websockets.protocol import State
 
 from yuliu.server.connection import UNSENT_BYTES
@@ -104,6 +105,17 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             return
         self.conn.fail(Close.TOO_BIG, "too many fragments")
         self.handle_parser_exception()
+
+    def send_receive_event_to_app(self) -> None:
+        """Pass a message on. What is no text ends the connection, which uvicorn would log as if it were our fault."""
+        if self.curr_msg_data_type == "text" and not self.close_sent:
+            try:
+                b"".join(self.frames).decode()
+            except UnicodeDecodeError:
+                self.conn.send_close(CloseCode.INVALID_DATA)
+                self.handle_parser_exception()
+                return
+        super().send_receive_event_to_app()
 
     def handle_ping(self) -> None:
         """Answer a ping, to whoever reads answers."""
