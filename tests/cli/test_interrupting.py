@@ -217,3 +217,16 @@ def test_with_a_real_sound_server(running: Running) -> None:
     expected = running.speaker.speak(LONG[:500]).samples
     first = int(np.flatnonzero(expected)[0])
     assert heard_s == pytest.approx((first + len(samples)) / RATE, abs=0.06)
+
+
+@pytest.mark.parametrize("arguments", [(), ("Good. \N{GRINNING FACE}",)], ids=["typed", "given"])
+def test_what_was_left_out_is_told_though_nobody_interrupted(sit: Sit, arguments: tuple[str, ...]) -> None:
+    """By the name of the rule."""
+    at = sit(*arguments)
+    if not arguments:
+        at.until_keys_are_read()
+        at.type("Good. \N{GRINNING FACE}\r")
+    at.until("not spoken: 1 character (1 emoji)")
+    if not arguments:
+        at.type("\4")
+    assert at.end() == 0
