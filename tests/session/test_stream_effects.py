@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import threading
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -18,7 +20,7 @@ from yuliu.audio.chain import Effects
 from yuliu.audio.compressor import Compression
 from yuliu.audio.gain import bend
 from yuliu.audio.join import PAUSE_S
-from yuliu.engines.tone import ToneEngine
+from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.policy.events import Terms
 from yuliu.scheduler.settings import Settings
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 TEXT = "One two three four, five six seven eight. 你好，世界，今天天气很好。 Then we go on, and on!"
+SLOW_AND_KEPT = Settings(num_lanes=1, cache_bytes=10_000_000)
 SSML = StreamOptions(reader=ReaderOptions(ssml="on"))
 
 
@@ -244,6 +247,31 @@ async def test_kept_sound_serves_any_volume_and_pitch() -> None:
     with speaker() as toy:
         fresh = await say(toy.stream(options=options[1]), ["One two three four."])
     assert np.array_equal(joined(kept), joined(fresh))
+
+
+async def test_who_changes_the_sound_that_he_got_changes_no_other() -> None:
+    """Samples are handed on as they are: a reader who makes them louder in place while the rest is being made does
+    so for himself alone."""
+    taken = threading.Semaphore(2)  # for the plan, and the first step
+
+    def wait_for_reader(_: float) -> None:
+        taken.acquire(timeout=0.5)
+
+    slow = partial(ToneEngine, ToneScript(step_s_per_frame=1.0), sleep=wait_for_reader)
+    with Speaker({"tone": slow}, {"tone": {"en": "tone"}}, default="tone", settings=SLOW_AND_KEPT) as toy:
+        spoken: list[Samples] = []
+        async with toy.stream() as stream:
+            await stream.push("One two three four five six seven eight.")
+            await stream.end()
+            async for chunk in stream:
+                spoken.append(chunk.samples.copy())
+                chunk.samples[:] = 9.0
+                taken.release()
+        again = toy.stream()
+        kept = await say(again, ["One two three four five six seven eight."])
+    assert len(spoken) > 2  # the first and the last are faded, and copies for it
+    assert again.timeline.num_cached_segments == 1
+    assert np.array_equal(joined(kept), np.concatenate(spoken))
 
 
 @pytest.mark.skipif(find_spec("pyrnnoise") is None, reason="needs the extra denoise")

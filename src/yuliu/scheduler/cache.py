@@ -143,9 +143,9 @@ class Keeping:
     """Its sound so far; None if it is at hand already, or too long to be kept."""
 
     def add(self, samples: Samples) -> None:
-        """Some more of its sound."""
+        """Some more of its sound: a copy, since who gets it may change it before all of it is made."""
         if self.pieces is not None and len(samples):
-            self.pieces.append(samples)
+            self.pieces.append(samples.copy())
             most = MAX_ENTRY_BYTES if self.group is None else MAX_PHRASE_BYTES
             if sum(piece.nbytes for piece in self.pieces) > most:
                 self.pieces = None
