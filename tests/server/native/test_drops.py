@@ -124,6 +124,28 @@ def test_a_drop_is_no_silence_of_the_writer(running: Running) -> None:
         assert talk.sound(1) == pcm_of(running, text)
 
 
+@pytest.mark.parametrize("then", ["idle", "cancel", "drain"])
+def test_what_was_received_as_a_whole_is_over(then: str) -> None:
+    """It may be resumed to be cancelled; who does not keeps nobody waiting, and is not told of a second ending."""
+    with running_server(Limits(native=NativeLimits(idle_s=0.3 if then == "idle" else 60.0))) as running:
+        with talking(running.port) as talk:
+            talk.speak(TEXT)
+            done = talk.until("done")
+            stream = talk.told("started")[0]["stream"]
+            talk.vanish()
+        with talking(running.port) as talk:
+            talk.say("resume", stream=stream, offset=done["num_bytes"], seq=done["seq"] + 1)
+            talk.until("continued")
+            if then == "cancel":
+                talk.say("cancel", position_ms=100)
+                assert talk.until("cancelled")["heard_ms"] == 100
+                return
+            if then == "drain":
+                running.server.stop()
+            assert talk.closed() == ((4000, "idle") if then == "idle" else (1001, "draining"))
+            assert talk.told("error") == []
+
+
 def test_a_resumed_stream_leaves_its_old_connection(running: Running) -> None:
     """One that only seems to live gets no more of it, and can go on with others."""
     with talking(running.port) as old, talking(running.port) as new:

@@ -190,6 +190,9 @@ class StreamSocket:
         else:
             stream.attach(self)
             self._contexts[name] = stream
+            if stream.task.done() and not stream.window.has_unsent:
+                self._conversation.all_was_sent(name)
+                self._streams.keep(stream)
             self.wake()
 
     def _opened(self, start: said.Start) -> KeptStream:

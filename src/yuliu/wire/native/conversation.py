@@ -179,6 +179,11 @@ class Conversation:
                 self._forget_old()
         return message_text(message)
 
+    def all_was_sent(self, context: str) -> None:
+        """What was resumed is over, and the client had all of it: nothing more will come but the answer to a cancel."""
+        self._contexts[context].state = State.OVER
+        self._forget_old()
+
     def send_sound(self, context: str, offset: int, data: bytes) -> bytes:
         """The frame of a piece of sound.
 
