@@ -10,7 +10,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 from native import LONG, pcm_of, talking
-from serving import PATIENCE_S, receive_all, running_server, speech_bytes, unchunked
+from serving import PATIENCE_S, receive_all, running_server, short_answer, speech_bytes, unchunked
 
 from yuliu.server.limits import Limits, draining_for
 
@@ -59,7 +59,7 @@ def test_idle_connections_are_closed_at_once() -> None:
     with running_server(draining_for(Limits(), 20)) as running:
         silent, used = running.connect(), running.connect()
         used.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        assert b"alive" in used.recv(4096)
+        assert b"alive" in short_answer(used)
         running.server.stop()
         assert receive_all(silent) == receive_all(used) == b""
 

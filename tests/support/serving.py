@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import socket
 import threading
 from dataclasses import dataclass, field
@@ -122,6 +123,20 @@ def read_answer(raw: socket.socket) -> bytes:
         assert data, "the answer was cut off"
         received += data
     return received
+
+
+def short_answer(raw: socket.socket) -> bytes:
+    """One answer whose head tells its length, however many pieces it comes in; less if the server closes before."""
+    received = b""
+    while True:
+        head, found, body = received.partition(b"\r\n\r\n")
+        length = re.search(rb"\r\ncontent-length: (\d+)", head.lower())
+        if found and len(body) >= (int(length[1]) if length else 0):
+            return received
+        data = raw.recv(65_536)
+        if not data:
+            return received
+        received += data
 
 
 def receive_all(raw: socket.socket) -> bytes:
