@@ -1,4 +1,6 @@
-"""What all tests share: asyncio as the backend, a guard against blocking calls on the event loop, toy speakers."""
+"""What all tests share: asyncio as the backend, a guard against blocking calls on the event loop, toy speakers,
+examples that may take their time.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 from blockbuster import blockbuster_ctx
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from yuliu.speaker import Speaker
+
+# How long an example takes says how busy the machine is, and nothing of what is tried.
+settings.register_profile("yuliu", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("yuliu")
 
 
 @pytest.fixture(scope="session")
