@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from yuliu.audio.compressor import Compression, Compressor
+from yuliu.audio.compressor import RANGES, Compression, Compressor
 from yuliu.audio.denoise import Denoiser
 from yuliu.audio.gain import Knee, Volume
 from yuliu.audio.highpass import HighPass
@@ -77,11 +77,8 @@ class Effects:
         _check("volume_db", self.volume_db, MIN_VOLUME_DB, MAX_VOLUME_DB)
         _check("pitch_semitones", self.pitch_semitones, -MAX_SEMITONES, MAX_SEMITONES)
         if (compression := self.compression) is not None:
-            _check("effects.compress", compression.threshold_db, -60.0, 0.0)
-            _check("effects.compress", compression.ratio, 1.0, 20.0)
-            _check("effects.compress", compression.attack_s, 0.0001, 2.0)
-            _check("effects.compress", compression.release_s, 0.0001, 9.0)
-            _check("effects.compress", compression.makeup_db, 0.0, 36.0)
+            for name, (low, high) in RANGES.items():
+                _check("effects.compress", getattr(compression, name), low, high)
 
     def raises_peaks(self, speed: float = 1.0) -> bool:
         """Whether peaks may become higher: filters and stretching move them, too, not only gains."""

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING
 from yuliu.audio.graphs import NO_SAMPLES, FilterGraph
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from yuliu.types import Samples
+
+RANGES: Mapping[str, tuple[float, float]] = {
+    "threshold_db": (-60.0, 0.0),
+    "ratio": (1.0, 20.0),
+    "attack_s": (0.0001, 2.0),
+    "release_s": (0.0001, 9.0),
+    "makeup_db": (0.0, 36.0),
+}
+"""The least and the most that can be asked for, of each field of :class:`Compression`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,13 @@ import numpy as np
 
 from yuliu.audio.graphs import NO_SAMPLES, FilterGraph
 from yuliu.audio.resample import MIN_RATE, Resampler
+from yuliu.types import MAX_SPEED, MIN_SPEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from yuliu.types import Samples
 
-MIN_SPEED, MAX_SPEED = 0.25, 4.0
 MAX_SEMITONES = 12.0
 """An octave, up or down."""
 MAX_STEP = 2.0

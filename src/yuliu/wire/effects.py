@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from yuliu.audio.chain import MAX_VOLUME_DB, MIN_VOLUME_DB, Effects
-from yuliu.audio.compressor import Compression
+from yuliu.audio.compressor import RANGES, Compression
 from yuliu.audio.stretch import MAX_SEMITONES
 from yuliu.errors import InvalidRequest
 from yuliu.wire.strict_json import check_flag, check_number
@@ -21,14 +21,14 @@ SWITCHES = ("level", "highpass", "denoise", "limit")
 """Names in ``effects`` that are true or false."""
 EFFECT_NAMES = ("level", "compress", "highpass", "denoise", "limit")
 """All names in ``effects``."""
-_COMPRESSION: Mapping[str, tuple[str, float, float, float]] = {
-    "threshold_db": ("threshold_db", 1.0, -60.0, 0.0),
-    "ratio": ("ratio", 1.0, 1.0, 20.0),
-    "attack_ms": ("attack_s", 0.001, 0.1, 2000.0),
-    "release_ms": ("release_s", 0.001, 0.1, 9000.0),
-    "makeup_db": ("makeup_db", 1.0, 0.0, 36.0),
+_COMPRESSION: Mapping[str, tuple[str, int]] = {
+    "threshold_db": ("threshold_db", 1),
+    "ratio": ("ratio", 1),
+    "attack_ms": ("attack_s", 1000),
+    "release_ms": ("release_s", 1000),
+    "makeup_db": ("makeup_db", 1),
 }
-"""Fields of ``compress``: the field of :class:`Compression`, its unit in that one's, and the range."""
+"""Fields of ``compress``: the field of :class:`Compression`, and how many of these make one of that."""
 
 
 def parse_effects(fields: Mapping[str, object]) -> dict[str, Any]:
@@ -73,8 +73,9 @@ def _compression(value: object) -> Compression | None:
     values: dict[str, float] = {}
     for name, each in given.items():
         if each is not None:
-            field, unit, low, high = _COMPRESSION[name]
-            values[field] = unit * check_number(each, f"effects.compress.{name}", low, high)
+            field, number = _COMPRESSION[name]
+            low, high = RANGES[field]
+            values[field] = check_number(each, f"effects.compress.{name}", number * low, number * high) / number
     return Compression(**values)
 
 
