@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from yuliu.audio.encode import Encoder, whole
 from yuliu.audio.formats import FORMATS, Encoding, FormatName, choose_encoding
+from yuliu.audio.gain import bend
 from yuliu.audio.pcm import to_s16
 from yuliu.errors import Closed, SynthesisFailed
 
@@ -64,6 +65,16 @@ def test_bytes_do_not_depend_on_the_cuts(
     encoding = choose_encoding(name, source_rate, num_channels=1 if name in ("mulaw", "alaw") else num_channels)
     samples = speechlike(0.4)[:num_samples]
     assert encoded(samples, encoding, cuts, source_rate) == encoded(samples, encoding, [], source_rate)
+
+
+@pytest.mark.parametrize("sample_rate", [8_000, 16_000, 22_050, 44_100, 48_000])
+def test_another_rate_does_not_cut_peaks_off(sample_rate: int) -> None:
+    """Between samples close to full scale there are values beyond it; no sample is flat at the end of the range."""
+    hot = bend(speechlike(1.0) * np.float32(10))
+    assert np.abs(hot).max() > 0.99
+    encoding = choose_encoding("pcm", RATE, sample_rate=sample_rate)
+    for body in (encoded(hot, encoding, [5, 700]), whole(hot, encoding, RATE)):
+        assert 0.95 < np.abs(np.frombuffer(body, "<i2")).max() / 32767 < 1.0
 
 
 @pytest.mark.parametrize("name", FORMATS)

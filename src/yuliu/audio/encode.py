@@ -18,6 +18,7 @@ import numpy as np
 
 from yuliu.audio.codecs import RECIPES, ContainerCodec, Sink
 from yuliu.audio.g711 import Law, to_g711
+from yuliu.audio.gain import bend
 from yuliu.audio.pcm import little_endian, to_s16
 from yuliu.audio.resample import Resampler
 from yuliu.audio.wav import wav_header
@@ -64,7 +65,7 @@ class Encoder:
         Raises:
             Closed: It was finished or closed before.
         """
-        return self._open().write(to_s16(self._resampler.push(samples)))
+        return self._open().write(_pcm(self._resampler.push(samples), self._resampler))
 
     def finish(self) -> bytes:
         """All that is left, and the end of the container; the encoder is closed by it.
@@ -74,7 +75,7 @@ class Encoder:
         """
         coder = self._open()
         try:
-            return coder.write(to_s16(self._resampler.flush())) + coder.finish()
+            return coder.write(_pcm(self._resampler.flush(), self._resampler)) + coder.finish()
         finally:
             self.close()
 
@@ -114,7 +115,7 @@ def whole(samples: Samples, encoding: Encoding, source_rate: int) -> bytes:
         SynthesisFailed: The encoder failed.
     """
     resampler = Resampler(source_rate, encoding.sample_rate)
-    pcm = to_s16(np.concatenate((resampler.push(samples), resampler.flush())))
+    pcm = _pcm(np.concatenate((resampler.push(samples), resampler.flush())), resampler)
     if encoding.name not in RECIPES:
         plain = _Plain(encoding, num_samples=len(pcm))
         return plain.write(pcm) + plain.finish()
@@ -123,6 +124,12 @@ def whole(samples: Samples, encoding: Encoding, source_rate: int) -> bytes:
     codec.write(pcm)
     codec.finish()
     return file.getvalue()
+
+
+def _pcm(resampled: Samples, resampler: Resampler) -> Pcm:
+    """16 bits of what a resampler gave: peaks that another rate takes beyond full scale are bent, not cut off flat."""
+    is_other = resampler.source_rate != resampler.sample_rate
+    return to_s16(bend(resampled) if is_other else resampled)
 
 
 class _Streamed:
