@@ -205,9 +205,13 @@ def test_idle_connections_leave_nothing(running: Running) -> None:
         visit()
     gc.collect()
     num_objects = len(gc.get_objects())
-    visit()
-    gc.collect()
-    assert len(gc.get_objects()) - num_objects < 200  # one for each connection
+    for _ in range(4):  # connections whose tasks have ended may be about to be forgotten, and so may earlier servers
+        visit()
+        gc.collect()
+        if len(gc.get_objects()) - num_objects < 200:  # one for each connection
+            return
+        num_objects = len(gc.get_objects())
+    pytest.fail("each visit leaves something")
 
 
 def test_frames_of_clients_are_never_sound(running: Running) -> None:
