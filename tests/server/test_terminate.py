@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import sys
@@ -42,6 +43,17 @@ def heard_to_the_end(talk: Talk) -> tuple[int, str]:
     return talk.closed()
 
 
+def in_halves(server: Served) -> bytes:
+    """The sound if the second half comes so late, on a busy machine, that the first is spoken as it is."""
+    messages = ({"type": "text", "text": TEXT[:HALF]}, {"type": "flush"}, {"type": "text", "text": TEXT[HALF:]})
+    return httpx.post(
+        f"http://127.0.0.1:{server.port}/v1/stream?format=pcm",
+        content="".join(json.dumps(message) + "\n" for message in messages),
+        headers={"Content-Type": "application/x-ndjson"},
+        timeout=PATIENCE_S,
+    ).content
+
+
 def test_no_sentence_is_cut() -> None:
     """Every stream is spoken to its last sample, clients are told, nothing new is taken, and the process ends."""
     with served("--drain-s", "120") as server, ExitStack() as stack:
@@ -50,6 +62,7 @@ def test_no_sentence_is_cut() -> None:
             json={"input": TEXT, "response_format": "pcm"},
             timeout=PATIENCE_S,
         ).content
+        halves = (wanted, in_halves(server))
         request, text = speech_bytes(input=TEXT, response_format="pcm"), TEXT.encode()
         whole = [server.connect(request) for _ in range(5)]
         half = [server.connect(request[:-100]) for _ in range(2)]
@@ -96,13 +109,14 @@ def test_no_sentence_is_cut() -> None:
         assert server.read_to_the_end() == -signal.SIGTERM
 
     sounds = [unchunked(b"H" * (not index) + answer) for index, answer in enumerate(answers)]
-    assert [sound == wanted for sound in sounds] == [True] * len(raws)
+    assert [sound in halves for sound in sounds] == [True] * len(raws)
+    assert sounds[: len(whole) + len(half) + len(body)] == [wanted] * (len(whole) + len(half) + len(body))
     assert closed == [(1001, "draining")] * len(talks)
     for talk in talks:
         assert talk.told("draining", None)
         for name in ("a", "b") if talk is double else ("a",):
             assert talk.told("done", name)[0]["failed"] == []
-            assert talk.sound(talk.told("started", name)[0]["tag"]) == wanted
+            assert talk.sound(talk.told("started", name)[0]["tag"]) in (halves if talk in writing else (wanted,))
     assert [each["code"] for each in double.told("error", "late")] == ["closed"]
     assert heads == [b"", b""]  # a request that had not come yet is none that is cut
     assert "seven" not in server.log
