@@ -40,7 +40,7 @@ async def finish(stream: ClientStream) -> None:
 
 
 async def until_lost(client: AsyncClient) -> None:
-    while client._socket is not None:  # noqa: ASYNC110 - nobody is told
+    while client._line is not None:  # noqa: ASYNC110 - nobody is told
         await asyncio.sleep(0.001)
 
 
@@ -84,7 +84,7 @@ async def test_a_server_that_stays_away(client: AsyncClient, transport: InProces
         await finish(stream)
         await transport.sockets[-1].drop()
         await until_lost(client)
-        transport.num_failing = 1
+        transport.num_failing = AT_ONCE.num_attempts
         with pytest.raises(ConnectionLost):
             await stream.cancel(0.1)
 

@@ -150,7 +150,8 @@ async def test_a_stream_that_is_left_is_cancelled(client: AsyncClient) -> None:
         await stream.push(LONG)
         await anext(stream.chunks())
     assert isinstance(stream.ending, Cancelled)
-    assert not client._streams
+    assert client._line is not None
+    assert not client._line.streams
 
 
 async def test_flush_and_changes_are_done(client: AsyncClient, running: Running) -> None:
@@ -292,7 +293,8 @@ async def test_a_real_socket_that_breaks_is_survived(running: Running) -> None:
         await stream.push(TEXT)
         chunks = stream.chunks()
         found = [await anext(chunks)]
-        raw: Any = client._socket
+        assert client._line is not None
+        raw: Any = client._line._socket
         raw._connection.transport.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
         await stream.end()
         found += [chunk async for chunk in chunks]

@@ -1,39 +1,36 @@
-"""The native protocol for programs: one connection, as many streams on it as the server lets, a drop is survived."""
+"""The native protocol for programs: as many streams on a connection as the server lets, and a drop is survived."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
-from yuliu.client.clock import RoundTrip, clock_offset
+from yuliu.client.clock import clock_offset
 from yuliu.client.errors import ConnectionLost
 from yuliu.client.fields import StartFields, wire_fields
+from yuliu.client.line import Line
 from yuliu.client.network import WebSocketTransport
 from yuliu.client.stream import ClientStream
 from yuliu.client.transport import ClosedByServer, Dropped
-from yuliu.errors import Closed, YuliuError
+from yuliu.errors import Closed, Overloaded, VoiceNotReady, YuliuError
 from yuliu.speaker import Audio
 from yuliu.types import Finished
-from yuliu.wire.native import messages as said
 from yuliu.wire.native.messages import Close
-from yuliu.wire.native.requests import parse_reply, request_text
-from yuliu.wire.native.writing import parse_sound_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from types import TracebackType
 
     from yuliu.client.clock import ClockOffset
     from yuliu.client.transport import Socket, Transport
-    from yuliu.wire.native.messages import ServerMessage
 
-ANSWER_S = 5.0
-"""How long the server may take to tell its clock."""
 NUM_ROUND_TRIPS = 8
+OPENING_S = 1.0
+"""How long closing a client waits for a connection that is being made."""
 _GO_ON_AFTER = (Close.FAULT, Close.IDLE)
 """Codes after which a new connection is made for what is open: of what crossed an idle one's end the server knows
 nothing."""
@@ -41,7 +38,7 @@ nothing."""
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How a lost connection is made again."""
+    """How a connection that was lost, or cut while it was made, is made again."""
 
     num_attempts: int = 6
     """After so many that failed in a row, the streams fail with ``ConnectionLost``."""
@@ -68,14 +65,14 @@ class AsyncClient:
     def __init__(self, server: str | Transport, *, retry: Retry | None = None) -> None:
         self._transport = WebSocketTransport(server) if isinstance(server, str) else server
         self._retry = retry or Retry()
-        self._socket: Socket | None = None
-        self._reading: asyncio.Task[None] | None = None
+        self._line: Line | None = None  # for new streams
+        self._lines: dict[Line, asyncio.Task[None]] = {}  # with those that retire, and who reads them
+        self._moving: set[asyncio.Task[None]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._connecting = asyncio.Lock()
-        self._streams: dict[str, ClientStream] = {}
-        self._tags: dict[int, ClientStream] = {}
+        self._opening: asyncio.Task[Socket] | None = None
+        self._was_connected = self._closed = False
         self._names = itertools.count(1)
-        self._pings: dict[int, asyncio.Future[tuple[said.Pong, float]]] = {}
-        self._closed = False
 
     async def __aenter__(self) -> AsyncClient:
         """Nothing is done yet."""
@@ -88,16 +85,29 @@ class AsyncClient:
         await self.close()
 
     async def close(self) -> None:
-        """Close the connection; streams that are open end."""
+        """Close all connections; streams that are open end."""
         self._closed = True
-        if self._reading is not None:
-            self._reading.cancel()
-            await asyncio.wait([self._reading])
-        self._lose(Closed("the client was closed"))
-        socket, self._socket = self._socket, None
-        if socket is not None:
-            await socket.close()
+        self._line = None
+        lines, self._lines = self._lines, {}
+        for task in (tasks := [*lines.values(), *self._moving]):
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
+        await self._close_what_opens()
+        for line in lines:
+            line.lose(Closed("the client was closed"))
+            await line.close()
+        if self._closing:
+            await asyncio.wait(self._closing)
         await self._transport.close()
+
+    async def _close_what_opens(self) -> None:
+        """Whoever asked for it may be ended before he can."""
+        if (opening := self._opening) is None:
+            return
+        await asyncio.wait([opening], timeout=OPENING_S)
+        if opening.done() and not opening.cancelled() and opening.exception() is None:
+            await opening.result().close()
 
     def stream(self, **fields: Unpack[StartFields]) -> ClientStream:
         """A new stream; enter it with ``async with``.
@@ -126,7 +136,7 @@ class AsyncClient:
         return Audio(samples, started.sample_rate, timings, ending.coverage)
 
     async def clock(self, num_round_trips: int = NUM_ROUND_TRIPS) -> ClockOffset:
-        """How far the server's clock is from ``time.monotonic`` here.
+        """How far the clock of the server that new streams go to is from ``time.monotonic`` here.
 
         Args:
             num_round_trips: At least 1; one after the other.
@@ -135,156 +145,155 @@ class AsyncClient:
             ConnectionLost: The server does not answer.
         """
         async with self._connecting:
-            await self._connect()
-        return clock_offset([await self._round_trip() for _ in range(num_round_trips)])
-
-    async def _round_trip(self) -> RoundTrip:
-        number = next(self._names)
-        answer = self._pings[number] = asyncio.get_running_loop().create_future()
-        sent_s = time.monotonic()
-        try:
-            async with asyncio.timeout(ANSWER_S):
-                if not await self.send(request_text("ping", id=number)):
-                    raise ConnectionLost("there is no connection")
-                pong, received_s = await answer
-        except TimeoutError:
-            raise ConnectionLost("the server does not answer") from None
+            line = await self._connect()
+        try:  # all of them there: another server has another clock
+            return clock_offset([await line.round_trip(next(self._names)) for _ in range(num_round_trips)])
         finally:
-            self._pings.pop(number, None)
-        return RoundTrip(sent_s, pong.t_receive_ms / 1000, pong.t_send_ms / 1000, received_s)
+            self._hang_up_if_idle(line)
 
     # For its streams.
 
     async def enter(self, stream: ClientStream) -> None:
         """Connect if need be, and let a stream begin."""
         async with self._connecting:
-            await self._connect()
-            self._streams[stream.context] = stream
-            await stream.connected()
-
-    async def send(self, text: str) -> bool:
-        """Send a frame; whether there was a connection."""
-        if self._socket is None:
-            return False
-        try:
-            await self._socket.send(text)
-        except Dropped:
-            return False
-        return True
+            line = await self._connect()
+            line.add([stream])
+            await stream.connected(line)
 
     def leave(self, stream: ClientStream) -> None:
         """A stream is over."""
-        self._streams.pop(stream.context, None)
-        self._tags = {tag: each for tag, each in self._tags.items() if each is not stream}
+        for line in list(self._lines):
+            line.remove(stream)
+            self._hang_up_if_idle(line)
 
-    # Its connection.
+    # For its lines.
 
-    async def _connect(self) -> None:
-        if self._closed:
-            raise Closed("the client was closed")
-        if self._socket is None:
-            socket = await self._transport.connect()
+    def retire(self, line: Line) -> None:
+        """New streams go elsewhere; it ends with those that are on it."""
+        line.is_retiring = True
+        if self._line is line:
+            self._line = None
+        self._hang_up_if_idle(line)
+
+    def turned_away(self, line: Line, stream: ClientStream, error: YuliuError) -> None:
+        """Begin a stream elsewhere, as often as is tried to connect."""
+        self.retire(line)
+        attempt = stream.turned_away()
+        if attempt > self._retry.num_attempts:
+            stream.fail(error)
+        else:
+            wait_s = self._retry.wait_s(attempt - 1)
+            _keep(self._moving, self._begin_elsewhere(line, stream, wait_s, error.message))
+
+    async def _begin_elsewhere(self, line: Line, stream: ClientStream, wait_s: float, why: str) -> None:
+        await asyncio.sleep(wait_s)
+        try:
+            await self._move(line)
+        except YuliuError as error:
+            if stream in line.stranded():
+                stream.fail(ConnectionLost(f"{why}; there is no other: {error.message}"))
+
+    def _hang_up_if_idle(self, line: Line) -> None:
+        if line.is_retiring and line.is_idle and line in self._lines and not self._closed:
+            _keep(self._closing, _hang_up(line, self._lines.pop(line)))
+
+    # Its connections.
+
+    async def _connect(self) -> Line:
+        """The line for new streams. The caller holds the lock.
+
+        Raises:
+            YuliuError: There is none.
+        """
+        for attempt in itertools.count(1):
+            if self._closed:
+                raise Closed("the client was closed")
+            if self._line is not None:
+                return self._line
+            try:
+                socket = await self._open()
+            except YuliuError as error:
+                if attempt >= self._retry.num_attempts or not self._may_pass(error):
+                    raise
+                await asyncio.sleep(self._retry.wait_s(attempt))
+                continue
             if self._closed:
                 await socket.close()
-                raise Closed("the client was closed")
-            self._socket = socket
-            self._reading = asyncio.create_task(self._read(socket))
+                continue
+            self._was_connected = True
+            self._line = line = Line(socket, self)
+            self._lines[line] = asyncio.create_task(self._carry(line))
+        raise AssertionError("unreachable")
 
-    async def _read(self, socket: Socket) -> None:
-        """Until the connection is closed, or cannot be made again."""
-        found: Socket | None = socket
-        while found is not None:
-            try:
-                await self._take(await found.receive())
-            except Dropped:
-                found = await self._again("the connection was lost")
-            except ClosedByServer as closed:
-                why = f"the server closed the connection ({closed})"
-                if closed.code in _GO_ON_AFTER:
-                    found = await self._again(why)
-                else:
-                    found = None
-                    self._cut()
-                    self._lose(ConnectionLost(why))
-
-    async def _again(self, why: str) -> Socket | None:
-        """A new connection for those that are open; None if there are none, or if it cannot be had."""
-        self._cut()
-        self._fail_pings(ConnectionLost(why))
-        async with self._connecting:
-            if not any(stream.is_waiting for stream in self._streams.values()):
-                return None
-            for attempt in range(self._retry.num_attempts):
-                await asyncio.sleep(self._retry.wait_s(attempt))
-                try:
-                    self._socket = await self._transport.connect()
-                except YuliuError:
-                    continue
-                for stream in list(self._streams.values()):
-                    await stream.connected()
-                return self._socket
-        self._lose(ConnectionLost(f"{why}, and could not be made again"))
-        return None
-
-    def _cut(self) -> None:
-        """There is no connection any more."""
-        self._socket = None
-        self._tags.clear()
-        for stream in self._streams.values():
-            stream.dropped()
-
-    def _lose(self, error: YuliuError) -> None:
-        """Nothing that is open can go on."""
-        self._tags.clear()
-        self._fail_pings(error)
-        for stream in list(self._streams.values()):
-            if stream.is_waiting:
-                stream.fail(error)
-
-    def _fail_pings(self, error: YuliuError) -> None:
-        for answer in self._pings.values():
-            if not answer.done():
-                answer.set_exception(error)
-
-    # What comes.
-
-    async def _take(self, frame: str | bytes) -> None:
-        """What the server sent; what is not of this protocol ends the streams."""
+    async def _open(self) -> Socket:
+        self._opening = asyncio.create_task(_opened(self._transport))
         try:
-            if isinstance(frame, str):
-                message = parse_reply(frame)
-                if message is not None:
-                    await self._hear(message)
-            else:
-                tag, offset, data = parse_sound_frame(frame)
-                await self._take_sound(tag, offset, data)
-        except ValueError as error:
-            self._lose(ConnectionLost(f"the server does not speak the protocol: {error}"))
+            return await self._opening
+        finally:
+            self._opening = None
 
-    async def _take_sound(self, tag: int, offset: int, data: bytes) -> None:
-        stream = self._tags.get(tag)
-        if stream is not None:
-            stream.receive_sound(offset, data)
-            await stream.room()
+    def _may_pass(self, error: YuliuError) -> bool:
+        """Whether the next attempt may succeed. Who was never connected had better look at the address."""
+        if isinstance(error, ConnectionLost):
+            return self._was_connected or error.is_passing
+        return isinstance(error, Closed) or (self._was_connected and isinstance(error, Overloaded | VoiceNotReady))
 
-    async def _hear(self, message: ServerMessage) -> None:
-        match message:
-            case said.Pong(id=number):
-                answer = self._pings.get(number) if isinstance(number, int) else None
-                if answer is not None and not answer.done():
-                    answer.set_result((message, time.monotonic()))
+    async def _carry(self, line: Line) -> None:
+        """Read a line to its end; what is open there then goes on elsewhere, if it can."""
+        try:
+            await line.read()
+        except Dropped:
+            await self._go_on(line, "the connection was lost")
+        except ClosedByServer as closed:
+            why = f"the server closed the connection ({closed})"
+            self._cut(line, why)
+            if closed.code not in _GO_ON_AFTER:
+                line.lose(ConnectionLost(why), only_started=closed.code == Close.GOING_AWAY)
+            await self._go_on(line, why)
+        self._lines.pop(line, None)
+
+    def _cut(self, line: Line, why: str) -> None:
+        if self._line is line:
+            self._line = None
+        line.cut(ConnectionLost(why))
+
+    async def _go_on(self, line: Line, why: str) -> None:
+        """A line has ended."""
+        self._cut(line, why)
+        try:
+            if not self._retry.num_attempts:
+                raise ConnectionLost("no further attempt is wanted")
+            await self._move(line)
+        except YuliuError as error:
+            line.lose(ConnectionLost(f"{why}, and could not be made again: {error.message}"))
+
+    async def _move(self, line: Line) -> None:
+        """Let what is stranded on a line go on on that for new streams."""
+        async with self._connecting:
+            if not line.stranded():
                 return
-            case said.Draining():
-                return  # streams go on; a new one is refused with its reason, and the connection is closed at the end
-        stream = self._streams.get(message.context or "")
-        if stream is None:
-            return
-        match message:
-            case said.Continued(tag=tag):
-                self._tags[tag] = stream
-                await stream.continued(message)
-            case said.Started(tag=tag):
-                self._tags[tag] = stream
-                stream.receive(message)
-            case _:
-                stream.receive(message)
+            new = await self._connect()
+            streams = line.stranded()
+            for stream in streams:
+                line.remove(stream)
+            new.add(streams)
+            self._hang_up_if_idle(line)
+            for stream in streams:
+                await stream.connected(new)
+
+
+async def _opened(transport: Transport) -> Socket:
+    return await transport.connect()
+
+
+def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[None, None, None]) -> None:
+    """Do it beside; the loop itself holds its tasks only weakly."""
+    task = asyncio.create_task(work)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
+
+
+async def _hang_up(line: Line, reading: asyncio.Task[None]) -> None:
+    reading.cancel()
+    await asyncio.wait([reading])
+    await line.close()

@@ -11,9 +11,19 @@ DEFAULT_RETRY_S = 1.0
 
 
 class ConnectionLost(YuliuError):
-    """The server cannot be reached, or what it had was lost with the connection."""
+    """The server cannot be reached, or what it had was lost with the connection.
+
+    Args:
+        message: What went wrong.
+        is_passing: As the attribute.
+    """
 
     code = "connection_lost"
+
+    def __init__(self, message: str, *, is_passing: bool = True) -> None:
+        super().__init__(message)
+        self.is_passing: bool = is_passing
+        """Whether also a client that was never connected is to try again: somebody was there."""
 
 
 class ServerRefused(YuliuError):

@@ -34,6 +34,8 @@ MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A longer frame ends the connection: no server of ours sends one."""
 CONNECT_S = 10.0
 """How long connecting may take."""
+_PASSING = frozenset({500, 502, 503, 504})
+"""Statuses by which servers that stop, and those before them, turn a handshake away."""
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 
 
@@ -70,14 +72,18 @@ class WebSocketTransport:
         except InvalidStatus as error:
             raise _refused(error.response.status_code, error.response.body) from error
         except (InvalidProxy, ImportError) as error:  # without a further package, ``websockets`` knows no SOCKS
-            raise ConnectionLost(f"the proxy that the environment names for {self.url} cannot be used") from error
+            reason = f"the proxy that the environment names for {self.url} cannot be used"
+            raise ConnectionLost(reason, is_passing=False) from error
         except ssl.SSLError as error:
-            raise ConnectionLost(_no_tls(self.url, error)) from error
+            raise ConnectionLost(_no_tls(self.url, error), is_passing=False) from error
         except (InvalidMessage, EOFError) as error:
             hint = "" if self.url.startswith("wss") else "; where it speaks TLS, the address begins with https"
-            raise ConnectionLost(f"what answers at {self.url} is no such server{hint}") from error
+            cut = isinstance(error, EOFError) or isinstance(error.__cause__, EOFError)
+            raise ConnectionLost(f"what answers at {self.url} is no such server{hint}", is_passing=cut) from error
+        except ConnectionResetError as error:
+            raise ConnectionLost(f"the server at {self.url} cut the connection while it was made") from error
         except (OSError, InvalidHandshake, InvalidURI, UnicodeError) as error:  # TimeoutError is an OSError
-            raise ConnectionLost(f"no server answers at {self.url}; is it running?") from error
+            raise ConnectionLost(f"no server answers at {self.url}; is it running?", is_passing=False) from error
         return WebSocket(connection)
 
     async def close(self) -> None:
@@ -156,4 +162,5 @@ def _refused(status: int, body: bytes | bytearray | None) -> YuliuError:
     with suppress(ValueError, TypeError, KeyError, AttributeError):
         error = json.loads(body or b"")["error"]
         return error_of(str(error["code"]), str(error["message"]), param=error.get("param"))
-    return ConnectionLost(f"the server refuses the connection with HTTP status {status}; is it a Yuliu server?")
+    reason = f"the server refuses the connection with HTTP status {status}; is it a Yuliu server?"
+    return ConnectionLost(reason, is_passing=status in _PASSING)

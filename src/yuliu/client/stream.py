@@ -28,15 +28,19 @@ MAX_UNREAD_BYTES = 4 * 1024 * 1024
 """Sound that a stream may leave unread before its connection is not read: 87 s at 24 kHz."""
 
 
-class Line(Protocol):
+class Wire(Protocol):
+    """What a stream needs of its connection."""
+
+    async def send(self, text: str) -> bool:
+        """Send a frame; whether there was a connection."""
+        ...
+
+
+class Opener(Protocol):
     """What a stream needs of its client."""
 
     async def enter(self, stream: ClientStream) -> None:
         """Connect, and begin to send what it says."""
-        ...
-
-    async def send(self, text: str) -> bool:
-        """Send a frame; whether there was a connection."""
         ...
 
     def leave(self, stream: ClientStream) -> None:
@@ -48,12 +52,12 @@ class ClientStream:
     """One stream of :class:`AsyncClient`: enter it with ``async with``; one task reads.
 
     Args:
-        line: Its client.
+        client: Its client.
         context: Its name on the connection.
         start: The fields of its ``start``.
     """
 
-    def __init__(self, line: Line, context: str, start: dict[str, object]) -> None:
+    def __init__(self, client: Opener, context: str, start: dict[str, object]) -> None:
         self.context: str = context
         self.started: said.Started | None = None
         """What the server says of it, once it is carried."""
@@ -69,11 +73,13 @@ class ClientStream:
         """When it was asked for, seconds of ``time.monotonic``."""
         self.first_sound_at_s: float | None = None
         """When the first sound was received."""
-        self._line = line
+        self._client = client
+        self._line: Wire | None = None
         self._start = request_text("start", context, **start)
         self._outbox = Outbox()
         self._sending = asyncio.Lock()
-        self._attached = False
+        self._attached = False  # whether the server listens to what is said of it there
+        self._num_turned_away = 0
         self._next_seq = 0
         self._cancel_text: str | None = None  # as long as it is not sent
         self._cancel_again = ""
@@ -88,7 +94,7 @@ class ClientStream:
     async def __aenter__(self) -> ClientStream:
         """Connect if need be, and ask for the stream; its sound may be read at once."""
         self.entered_at_s = time.monotonic()
-        await self._line.enter(self)
+        await self._client.enter(self)
         return self
 
     async def __aexit__(
@@ -102,7 +108,7 @@ class ClientStream:
         finally:
             self._left = True
             self._close(ConnectionLost("the stream was left"))
-            self._line.leave(self)
+            self._client.leave(self)
 
     # What the caller says.
 
@@ -132,7 +138,7 @@ class ClientStream:
 
     async def played(self, position_s: float) -> None:
         """Tell how much the listener has heard, seconds of the stream's sound."""
-        if self._attached and not self._over:
+        if self._attached and self._line is not None and not self._over:
             await self._line.send(request_text("playback", self.context, position_ms=1000 * position_s))
 
     async def cancel(self, position_s: float | None = None) -> Cancelled:
@@ -165,7 +171,7 @@ class ClientStream:
     async def _reattach(self) -> None:
         """It was over when the connection was lost, so that nobody has made another for it."""
         try:
-            await self._line.enter(self)
+            await self._client.enter(self)
         except YuliuError as error:
             self._close(error)
 
@@ -187,11 +193,12 @@ class ClientStream:
     async def _pump(self) -> None:
         """Send what is to be sent, in order, as long as there is a connection."""
         async with self._sending:
-            while self._attached:
+            while self._attached and (line := self._line) is not None:
                 text = self._next_text()
                 if text is None:
                     return
-                self._attached = await self._line.send(text) and self._attached
+                if not await line.send(text) and self._line is line:  # else it goes on on another meanwhile
+                    self._attached = False
 
     def _next_text(self) -> str | None:
         if self._answer is not None:
@@ -253,22 +260,35 @@ class ClientStream:
         """Whether anything more may come of it, be it the answer to a ``cancel``."""
         return not self._over or (self._answer is not None and not self._answer.done())
 
-    async def connected(self) -> None:
+    @property
+    def has_line(self) -> bool:
+        """Whether it is carried by a connection that is not known to be lost."""
+        return self._line is not None
+
+    async def connected(self, line: Wire) -> None:
         """There is a new connection: start, or go on where it was."""
         if not self.is_waiting:
             return
+        self._line = line
         self._ask_again()
         if self.started is None:
             self._outbox.rewind()
-            self._attached = await self._line.send(self._start)
+            was_sent = await line.send(self._start)
+            self._attached = was_sent and self._line is line
             await self._pump()
         else:
             place = {"stream": self.started.stream, "offset": self.num_bytes, "seq": self._next_seq}
-            await self._line.send(request_text("resume", self.context, **place))
+            await line.send(request_text("resume", self.context, **place))
 
     def dropped(self) -> None:
-        """The connection is lost."""
+        """Its connection does not carry it any more."""
+        self._line = None
         self._attached = False
+
+    def turned_away(self) -> int:
+        """A server that stops did not begin it; how often that was so."""
+        self._num_turned_away += 1
+        return self._num_turned_away
 
     async def room(self) -> None:
         """Wait until its reader has read."""

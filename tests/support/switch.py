@@ -1,0 +1,129 @@
+"""What stands before servers: a tiny TCP switch, and the same in process; a test says which server is next."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+from in_process import InProcess
+
+from yuliu.client import ConnectionLost
+from yuliu.client.asgi import AsgiTransport
+from yuliu.server.native.connection import CARRIER, Carrier
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from serving import Gate
+
+    from yuliu.client.asgi import App, AsgiSocket
+
+
+class Switch:
+    """Passes each new connection on to the port of the moment; connections that are open stay where they are."""
+
+    def __init__(self, target: int) -> None:
+        self.target = target
+        self.num_to_cut = 0
+        """So many of the next connections end before a byte is passed on."""
+        self.num_connections = 0
+        self.port = 0
+        self.open: set[asyncio.Task[None]] = set()
+
+    async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection."""
+        self.num_connections += 1
+        if self.num_to_cut:
+            self.num_to_cut -= 1
+            writer.close()
+            return
+        task = asyncio.current_task()
+        assert task is not None
+        self.open.add(task)
+        try:
+            server_reader, server_writer = await asyncio.open_connection("127.0.0.1", self.target)
+            async with asyncio.TaskGroup() as group:
+                group.create_task(_copy(reader, server_writer))
+                group.create_task(_copy(server_reader, writer))
+        except ConnectionError:
+            writer.close()
+        finally:
+            self.open.discard(task)
+
+
+async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    try:
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    except ConnectionError:
+        pass
+    finally:
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@contextlib.asynccontextmanager
+async def switched(target: int) -> AsyncIterator[Switch]:
+    """A switch on a port of its own."""
+    switch = Switch(target)
+    async with await asyncio.start_server(switch.pass_on, "127.0.0.1", 0) as server:
+        switch.port = server.sockets[0].getsockname()[1]
+        yield switch
+        if switch.open:
+            await asyncio.wait(switch.open)
+
+
+class Draining(InProcess):
+    """A server in process that can be told to stop."""
+
+    def __init__(self, gate: Gate) -> None:
+        super().__init__(gate)
+        self._carriers: list[Carrier] = []
+        self._app = _carried(self._app, self._carriers)
+
+    def drain(self) -> None:
+        """As on SIGTERM: all that are connected are told."""
+        for carrier in self._carriers:
+            carrier.draining.set()
+
+
+def _carried(app: App, carriers: list[Carrier]) -> App:
+    """With what uvicorn's connection tells the application."""
+
+    async def carried(scope, receive, send):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
+        if scope["type"] == "websocket":
+            carriers.append(Carrier())
+            scope["extensions"][CARRIER] = {"carrier": carriers[-1]}
+        await app(scope, receive, send)
+
+    return carried
+
+
+class InProcessSwitch:
+    """A transport to the server of the moment."""
+
+    def __init__(self, *servers: Draining) -> None:
+        self.servers = servers
+        self.place = 0
+        self.is_refusing = False
+        self.num_refused = 0
+
+    @property
+    def server(self) -> Draining:
+        """Where new connections go."""
+        return self.servers[self.place]
+
+    async def connect(self) -> AsgiSocket:
+        """A connection to it."""
+        if self.is_refusing:
+            self.num_refused += 1
+            raise ConnectionLost("nobody listens", is_passing=False)
+        return await self.server.connect()
+
+    async def close(self) -> None:
+        """All servers."""
+        for server in self.servers:
+            await AsgiTransport.close(server)
