@@ -98,7 +98,7 @@ class Client:
 
     Args:
         server: The server's address, or how to reach it.
-        retry: How a lost connection is made again.
+        retry: How a connection that was lost, or cut while it was made, is made again.
 
     Raises:
         InvalidRequest: The address is none.
@@ -119,7 +119,7 @@ class Client:
         self.close()
 
     def close(self) -> None:
-        """Close the connection and end the thread; what other threads wait for ends with ``Closed``."""
+        """Close all connections and end the thread; what other threads wait for ends with ``Closed``."""
         with suppress(Closed):  # it is closed twice
             self._loop.do(self._client.close())
         self._loop.close()

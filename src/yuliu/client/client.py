@@ -56,7 +56,7 @@ class AsyncClient:
 
     Args:
         server: The server's address, or how to reach it.
-        retry: How a lost connection is made again.
+        retry: How a connection that was lost, or cut while it was made, is made again.
 
     Raises:
         InvalidRequest: The address is none.
