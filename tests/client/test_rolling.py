@@ -285,13 +285,27 @@ async def test_closing_the_client_meanwhile(client: AsyncClient, switch: InProce
     assert all(socket._gone.is_set() for server in switch.servers for socket in server.sockets)
 
 
-async def test_the_first_handshake_is_cut(staying: Running) -> None:
-    """It is made again."""
+@pytest.mark.parametrize("words", ["", "500 Internal Server Error", "503 Service Unavailable"])
+async def test_the_first_handshake_is_cut(staying: Running, words: str) -> None:
+    """It is made again, also if what stands before the server has nobody to pass it on to yet."""
     async with asyncio.timeout(PATIENCE_S), switched(staying.port) as switch:
         switch.num_to_cut = 2
+        switch.last_words = f"HTTP/1.1 {words}\r\nContent-Length: 0\r\n\r\n".encode() if words else b""
         async with AsyncClient(f"http://127.0.0.1:{switch.port}", retry=AT_ONCE) as client:
             assert await spoken(client, TEXT) == pcm_of(staying, TEXT)
         assert switch.num_connections == 3
+
+
+@pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "421 Misdirected Request"])
+async def test_a_first_handshake_that_is_refused(staying: Running, status: str) -> None:
+    """Once is enough."""
+    async with asyncio.timeout(PATIENCE_S), switched(staying.port) as switch:
+        switch.num_to_cut = 9
+        switch.last_words = f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode()
+        async with AsyncClient(f"http://127.0.0.1:{switch.port}", retry=AT_ONCE) as client:
+            with pytest.raises(ConnectionLost, match=status[:3]):
+                await client.speak(TEXT)
+        assert switch.num_connections == 1
 
 
 async def test_all_handshakes_are_cut(staying: Running) -> None:

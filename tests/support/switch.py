@@ -27,6 +27,8 @@ class Switch:
         self.target = target
         self.num_to_cut = 0
         """So many of the next connections end before a byte is passed on."""
+        self.last_words = b""
+        """What those are told before, once they have asked."""
         self.num_connections = 0
         self.port = 0
         self.open: set[asyncio.Task[None]] = set()
@@ -36,6 +38,9 @@ class Switch:
         self.num_connections += 1
         if self.num_to_cut:
             self.num_to_cut -= 1
+            if self.last_words:
+                await reader.readuntil(b"\r\n\r\n")
+                writer.write(self.last_words)
             writer.close()
             return
         task = asyncio.current_task()
