@@ -195,8 +195,8 @@ class Speaker:
         """Hz, of all voices."""
         self.default: str = default
         """The voice that is used where none is named."""
-        unpaced = frozenset(name for name, found in self._scheduler.capabilities.items() if not found.paces)
-        self._routes = {name: Route(dict(parts), self.sample_rate, name, unpaced) for name, parts in voices.items()}
+        paces = {name: found.paces for name, found in self._scheduler.capabilities.items()}
+        self._routes = {name: Route(dict(parts), self.sample_rate, name, paces) for name, parts in voices.items()}
         self._lexicons = lexicons
         self._groups = itertools.count()
         self._pins = Pins()

@@ -20,6 +20,7 @@ from yuliu.audio.chain import Effects
 from yuliu.audio.compressor import Compression
 from yuliu.audio.gain import bend
 from yuliu.audio.join import PAUSE_S
+from yuliu.engines.api import ALL_PACES
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.policy.events import Terms
@@ -43,7 +44,7 @@ SSML = StreamOptions(reader=ReaderOptions(ssml="on"))
 
 def speaker(*, paces: bool = True, manner: Manner = "frames", num_lanes: int = 1, cache_bytes: int = 0) -> Speaker:
     return Speaker(
-        {"tone": lambda: ToneEngine(paces=paces, manner=manner)},
+        {"tone": lambda: ToneEngine(paces=ALL_PACES if paces else (1.0, 1.0), manner=manner)},
         {"tone": {"zh": "tone", "en": "tone"}},
         default="tone",
         settings=Settings(num_lanes=num_lanes, cache_bytes=cache_bytes),

@@ -154,6 +154,6 @@ def hand_stream(
     paces: bool = True,
 ) -> Stream:
     """A stream on such a scheduler, whose engine may have a pace of its own."""
-    route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone", () if paces else ("tone",))
+    route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone", {} if paces else {"tone": (1.0, 1.0)})
     around = Surroundings({"tone": route}, metrics=metrics)
     return Stream(cast("Scheduler", scheduler), route, options or StreamOptions(), around)

@@ -24,12 +24,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
+from yuliu.types import MAX_SPEED, MIN_SPEED
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from yuliu.types import AudioFormat, Lang, Samples, Segment, Skipped, SpeakOptions, Timing
 
 
+ALL_PACES = (MIN_SPEED, MAX_SPEED)
+"""All that can be asked for."""
 MAX_EXTRA_S = 2.0
 """Sound that a step of an engine that does not know its length may give beyond what was asked for, seconds."""
 MAX_WAIT_S = 0.05
@@ -51,9 +55,9 @@ class Capabilities:
     """Frames on each side that a step computes again beside the ones it was asked for; 0 where state is carried."""
     max_batch: int = 1
     """Most utterances that one ``step`` takes."""
-    paces: bool = True
-    """Whether its model speaks faster and slower by itself. Where not, it is always asked for its own pace, and the
-    sound is stretched afterwards."""
+    paces: tuple[float, float] = ALL_PACES
+    """Slowest and fastest pace at which its model speaks well by itself; (1, 1) where it has one only. It is asked for
+    no other: the sound is stretched to what is wanted beyond."""
 
 
 @dataclass(frozen=True, slots=True)

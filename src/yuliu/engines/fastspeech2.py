@@ -21,7 +21,7 @@ from yuliu.engines.melgan import HOP_SAMPLES, LOOK_AHEAD_FRAMES, SAMPLE_RATE, Me
 from yuliu.engines.phones import Layout, Run, Script, lay_out, write_scripts
 from yuliu.engines.places import skipped_of, source_of
 from yuliu.errors import VoiceNotReady
-from yuliu.types import AudioFormat, Timing
+from yuliu.types import MIN_SPEED, AudioFormat, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from yuliu.text.reading import FrontEnd
     from yuliu.types import Segment, Skipped
 
+FASTEST = 1.5
+"""Pace that the model is asked for at most. Beyond, it gets softer and softer."""
 _FRAME_S = HOP_SAMPLES / SAMPLE_RATE
 _MAX_UNITS = 40
 """Syllables that one run of the model may say at normal pace, or proportionally fewer at a slower one. Its positions
@@ -75,6 +77,7 @@ class FastSpeech2Engine:
             exact=True,
             hop_samples=HOP_SAMPLES,
             context_frames=0,
+            paces=(MIN_SPEED, FASTEST),
         )
         self._acoustic = acoustic
         self._vocoder = vocoder

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from yuliu.engines.api import Capabilities, PlanOptions, StepRequest, StepResult, Utterance
+from yuliu.engines.api import ALL_PACES, Capabilities, PlanOptions, StepRequest, StepResult, Utterance
 from yuliu.engines.places import source_of
 from yuliu.errors import SynthesisFailed
 from yuliu.types import AudioFormat, Skipped, Span, Timing
@@ -80,7 +80,7 @@ class ToneEngine:
         languages: What it claims to speak.
         manner: How it behaves.
         exact: Whether it claims that a repeated step gives the same samples.
-        paces: Whether it can speak faster and slower; where not, it refuses to be asked for it.
+        paces: The slowest and the fastest that it speaks; it refuses to be asked for another.
     """
 
     HOP = 240
@@ -94,7 +94,7 @@ class ToneEngine:
         languages: tuple[Lang, ...] = ("zh", "en"),
         manner: Manner = "frames",
         exact: bool = True,
-        paces: bool = True,
+        paces: tuple[float, float] = ALL_PACES,
     ) -> None:
         self._script = script or ToneScript()
         self._sleep = sleep or (lambda _: None)
@@ -119,8 +119,9 @@ class ToneEngine:
         if number in self._script.fail_plans:
             raise self._script.error(f"plan {number} was told to fail")
         self._hang(number in self._script.hang_plans)
-        if options.speak.speed != 1.0 and not self.capabilities.paces:
-            raise SynthesisFailed("this engine has one pace only")
+        slowest, fastest = self.capabilities.paces
+        if not slowest <= options.speak.speed <= fastest:
+            raise SynthesisFailed(f"this engine speaks at {slowest:g} to {fastest:g} times its pace")
         frames_per_unit = max(1, round(self.FRAMES_PER_UNIT / options.speak.speed))
         units = list(_UNIT.finditer(segment.text))
         per_second = self.capabilities.format.sample_rate / self.HOP

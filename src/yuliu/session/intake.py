@@ -156,8 +156,9 @@ class Intake:
         speed = _within(self._options.speak.speed * segment.style.rate, MIN_SPEED, MAX_SPEED)
         wanted = silences(segment.boundary, speed)
         tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
-        pace = speed if engine in route.unpaced else 1.0  # of the engine's own, in whose time silences are asked for
-        speak = replace(self._options.speak, speed=speed / pace)
+        own_speed = _within(speed, *route.paces.get(engine, (speed, speed)))
+        pace = speed / own_speed  # of what the engine makes, in whose time silences are asked for
+        speak = replace(self._options.speak, speed=own_speed)
         plan = PlanOptions(speak, lead_s=wanted.lead_s * pace, tail_s=tail_s * pace)
         effects = _styled(self._options.effects, segment.style)
         return ToSpeak(Part(segment, wanted.pause_s, segment.pause_s, effects, pace), engine, plan)

@@ -39,8 +39,8 @@ class Route:
     """Hz, the same for all engines."""
     voice: str = ""
     """The voice's name."""
-    unpaced: Collection[str] = ()
-    """Those of the engines whose models have one pace only: their sound is stretched."""
+    paces: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """Slowest and fastest pace of each engine's model, where not all can be had; beyond it sound is stretched."""
 
 
 @dataclass(frozen=True, slots=True)
