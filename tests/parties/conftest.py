@@ -37,16 +37,16 @@ def running() -> Iterator[Running]:
         yield server
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def origin() -> Iterator[str]:
     """Where the web page is that the tests have; under the name ``localhost`` it is another origin."""
     with pages(PARTIES / "page") as port:
         yield f"http://127.0.0.1:{port}"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def voices(origin: str) -> Iterator[tuple[str, Speaker]]:
-    """A server with the real voices, which all tests share: where it is, and the speaker that it speaks with."""
+    """A server with the real voices, which the tests of a file share: where it is, and its speaker."""
     speaker = yuliu.open()
     with (
         serving(lambda: speaker, origins=[origin]) as port,

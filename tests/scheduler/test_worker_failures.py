@@ -52,8 +52,17 @@ def scripted(**script: object) -> Callable[[], ToneEngine]:
     return lambda: ToneEngine(ToneScript(**script))  # type: ignore[arg-type]
 
 
+@pytest.fixture(autouse=True)
+def _others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lanes of schedulers that other tests share are none of ours."""
+    monkeypatch.setattr(f"{__name__}.OTHERS", frozenset(threading.enumerate()))
+
+
+OTHERS: frozenset[threading.Thread] = frozenset()
+
+
 def lane_threads() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name.startswith("yuliu-lane")]
+    return [each for each in threading.enumerate() if each.name.startswith("yuliu-lane") and each not in OTHERS]
 
 
 def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) -> None:
