@@ -27,6 +27,7 @@ from yuliu.server.native.door import StreamDoor
 from yuliu.server.pages import Pages, checked_origin
 from yuliu.server.phrases import phrase_routes
 from yuliu.server.rooms import Rooms
+from yuliu.server.shared import Shared
 from yuliu.server.sound import SoundThreads, warm_up
 from yuliu.server.speech import Speech
 from yuliu.wire.manner import presets_body
@@ -82,11 +83,11 @@ def create_app(  # noqa: PLR0913 - what a server is made of
 
     loading = Loading(load_all)
     rooms = Rooms(limits.max_streams, limits.max_body_bytes_held, metrics)
-    speech = Speech(loading, limits, presets, metrics=metrics, rooms=rooms, threads=threads)
-    door = StreamDoor(loading, presets, limits, metrics=metrics, rooms=rooms, threads=threads)
+    shared = Shared(loading, presets, limits, metrics, rooms, threads)
+    door = StreamDoor(shared)
     answers = _Answers(loading, presets)
     routes = [
-        Route("/v1/audio/speech", speech, methods=["POST"]),
+        Route("/v1/audio/speech", Speech(shared), methods=["POST"]),
         Route("/v1/audio/voices", answers.voices),
         Route("/v1/presets", answers.presets),
         Route("/v1/models", answers.models),

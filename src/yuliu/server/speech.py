@@ -29,17 +29,14 @@ from yuliu.wire.openai import choose_voice, parse_speech, speech_encoding
 from yuliu.wire.problems import Problem, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator
 
     from starlette.types import Receive, Scope, Send
 
     from yuliu.audio.formats import Encoding
-    from yuliu.metrics.metrics import Metrics
-    from yuliu.presets import Preset
-    from yuliu.server.limits import Limits
-    from yuliu.server.loading import Loading
-    from yuliu.server.rooms import BodyRoom, Rooms
-    from yuliu.server.sound import Sound, SoundThreads, WholeSound
+    from yuliu.server.rooms import BodyRoom
+    from yuliu.server.shared import Shared
+    from yuliu.server.sound import Sound, WholeSound
     from yuliu.session import Stream
     from yuliu.wire.openai import SpeechRequest
 
@@ -53,30 +50,11 @@ class Speech:
     """The ASGI application of the path.
 
     Args:
-        loading: Where the speaker comes from.
-        limits: What is taken at once.
-        presets: Those that requests may name.
-        metrics: Are told of errors that are answered; streams tell of themselves.
-        rooms: Bounds that all doors share.
-        threads: Where sound is encoded.
+        shared: What it has in common with other doors.
     """
 
-    def __init__(
-        self,
-        loading: Loading,
-        limits: Limits,
-        presets: Mapping[str, Preset],
-        *,
-        metrics: Metrics,
-        rooms: Rooms,
-        threads: SoundThreads,
-    ) -> None:
-        self._loading = loading
-        self._limits = limits
-        self._presets = presets
-        self._metrics = metrics
-        self._threads = threads
-        self._rooms = rooms
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -91,7 +69,7 @@ class Speech:
                 account.refused(problem)
                 await problem_answer(scope, problem)(scope, receive, send)
             if problem is not None:
-                self._metrics.error_told(DOOR, problem.code)
+                self._shared.metrics.error_told(DOOR, problem.code)
         finally:
             account.close()
         if body.started and not body.ended:
@@ -101,20 +79,22 @@ class Speech:
         """Speak, or say what is wrong."""
         account = body.account
         try:
-            speaker = self._loading.speaker
-            with self._rooms.body() as room:
+            speaker = self._shared.loading.speaker
+            with self._shared.rooms.body() as room:
                 request = await self._read(scope, receive, room)
                 if isinstance(request, Problem):
                     return request
                 voice = choose_voice(request, speaker.voices, speaker.default)
                 encoding = speech_encoding(request, speaker.sample_rate)
                 guest = guest_of(scope)
-                options = guest.granted(stream_options(request, self._presets, self._limits), request.manner)
+                options = guest.granted(
+                    stream_options(request, self._shared.presets, self._shared.limits), request.manner
+                )
                 account.accepted(request, voice, options.terms.stream_class)
                 with (
                     guest.stream(),
                     guest.text(len(request.input)),
-                    self._rooms.stream(options.terms.stream_class),
+                    self._shared.rooms.stream(options.terms.stream_class),
                     self._sound(request, encoding, speaker.sample_rate, room) as sound,
                 ):
                     body.made_of(request, sound)
@@ -130,12 +110,12 @@ class Speech:
 
     def _sound(self, request: SpeechRequest, encoding: Encoding, rate: int, room: BodyRoom) -> Sound | WholeSound:
         if request.stream:
-            return self._threads.sound(encoding, rate)
-        return self._threads.whole(encoding, rate, room.take)
+            return self._shared.threads.sound(encoding, rate)
+        return self._shared.threads.whole(encoding, rate, room.take)
 
     async def _read(self, scope: Scope, receive: Receive, room: BodyRoom) -> SpeechRequest | Problem:
         """The request; its body is not kept."""
-        limits = self._limits.speech
+        limits = self._shared.limits.speech
         body = await read_body(scope, receive, limits.max_body_bytes, take=room.take)
         if isinstance(body, Problem):
             return body

@@ -25,18 +25,11 @@ from yuliu.wire.openai import SpeechRequest, choose_voice
 from yuliu.wire.problems import path_unknown, problem_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from starlette.routing import BaseRoute
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from yuliu.metrics.metrics import Metrics
-    from yuliu.presets import Preset
     from yuliu.server.guests import Guest
-    from yuliu.server.limits import Limits
-    from yuliu.server.loading import Loading
-    from yuliu.server.rooms import Rooms
-    from yuliu.server.sound import SoundThreads
+    from yuliu.server.shared import Shared
     from yuliu.wire.native.messages import Start
     from yuliu.wire.problems import Problem
 
@@ -49,31 +42,13 @@ class StreamDoor:
     """The native protocol of one server.
 
     Args:
-        loading: Where the speaker comes from.
-        presets: Those that clients may name.
-        limits: What is taken at once.
-        metrics: Are told of errors that are answered; streams tell of themselves.
-        rooms: Bounds that all doors share.
-        threads: Where sound is encoded.
+        shared: What it has in common with other doors.
     """
 
-    def __init__(
-        self,
-        loading: Loading,
-        presets: Mapping[str, Preset],
-        limits: Limits,
-        *,
-        metrics: Metrics,
-        rooms: Rooms,
-        threads: SoundThreads,
-    ) -> None:
-        self._loading = loading
-        self._presets = presets
-        self._limits = limits
-        self._threads = threads
-        self._error_told = functools.partial(metrics.error_told, DOOR)
-        self._rooms = rooms
-        self.streams = Streams(limits.native)
+    def __init__(self, shared: Shared) -> None:
+        self._shared = shared
+        self._error_told = functools.partial(shared.metrics.error_told, DOOR)
+        self.streams = Streams(shared.limits.native)
         """Those that are spoken, and those that wait for their client."""
 
     @property
@@ -94,7 +69,7 @@ class StreamDoor:
                 stream_id=request_id(scope),
             )
             talk = BodyTalk(
-                open_stream, Body(headers.get("content-type"), query), idle_s=self._limits.native.idle_text_s
+                open_stream, Body(headers.get("content-type"), query), idle_s=self._shared.limits.native.idle_text_s
             )
             problem = await talk.run(scope, receive, send)
             answering = talk.answering
@@ -133,30 +108,30 @@ class StreamDoor:
         guest = guest_of(scope)
         open_stream = functools.partial(self._open, guest=guest, trace_parent=trace_parent)
         socket = StreamSocket(
-            open_stream, self.streams, self._limits.native, carrier, guest=guest, error_told=self._error_told
+            open_stream, self.streams, self._shared.limits.native, carrier, guest=guest, error_told=self._error_told
         )
         await socket.run(receive, send)
 
     def _problem(self) -> Problem | None:
         """Why a connection is not let in."""
         try:
-            self._loading.voices()
+            self._shared.loading.voices()
         except YuliuError as error:
             return problem_of(error)
         return None
 
     def _open(self, start: Start, *, guest: Guest, trace_parent: str, stream_id: str | None = None) -> KeptStream:
-        speaker = self._loading.speaker
+        speaker = self._shared.loading.speaker
         return KeptStream(
             start,
             speaker=speaker,
             voice=choose_voice(SpeechRequest("", voice=start.voice), speaker.voices, speaker.default),
-            options=guest.granted(native_options(start, self._presets, self._limits), start.manner),
+            options=guest.granted(native_options(start, self._shared.presets, self._shared.limits), start.manner),
             caller=Caller(DOOR, stream_id or uuid.uuid4().hex, trace_parent),
-            max_characters=self._limits.native.max_characters,
+            max_characters=self._shared.limits.native.max_characters,
             window=self.streams.window(start),
-            rooms=self._rooms,
-            threads=self._threads,
+            rooms=self._shared.rooms,
+            threads=self._shared.threads,
             guest=guest,
         )
 
