@@ -13,7 +13,7 @@ import psutil
 from yuliu.bench.reading_cases import rate, written_cases
 from yuliu.bench.report import table
 from yuliu.bench.texts import articles
-from yuliu.explaining import Arrival, Explainer
+from yuliu.explaining import Arrival, Explainer, pause_ms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -114,8 +114,8 @@ def follow(explainer: Explainer, line: dict[str, Any]) -> dict[str, Any]:
     """When the first segment of an arriving text could be spoken, and how far behind its end that was."""
     arrivals, at_ms = [], 0
     for delta in line["deltas"]:
-        if delta.startswith("@@PAUSE"):
-            at_ms += int(delta.split()[1].rstrip("@"))
+        if (pause_ms := pause_ms_of(delta)) is not None:
+            at_ms += pause_ms
         else:
             arrivals.append(Arrival(delta, at_ms / 1e3))
             at_ms += line["gap_ms"]

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.explaining import Arrival
+from yuliu.explaining import Arrival, pause_ms_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_PAUSE = re.compile(r"@@PAUSE (\d{1,9})@@")
 
 
 def arrivals_of(line: str, number: int) -> tuple[str, list[Arrival]]:
@@ -44,9 +41,8 @@ def _timed(deltas: list[str], gap_ms: float) -> Iterator[Arrival]:
     at_ms = 0.0
     is_first = True
     for delta in deltas:
-        pause = _PAUSE.fullmatch(delta)
-        if pause:
-            at_ms += int(pause[1])
+        if (pause_ms := pause_ms_of(delta)) is not None:
+            at_ms += pause_ms
             continue
         at_ms += 0 if is_first else gap_ms
         is_first = False

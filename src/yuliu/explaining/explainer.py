@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 OOV_VOICE, OOV_FILE = "heart", "oov.onnx"
 """The voice whose net reads English words that no dictionary has, if it is on this machine."""
 _DEFAULT = StreamOptions()
+_PAUSE = re.compile(r"@@PAUSE (\d{1,9})@@")
 _ALL_LANGUAGES: tuple[Lang, ...] = ("zh", "en")
 
 
@@ -42,6 +44,12 @@ class Arrival:
     text: str
     at_s: float
     """Seconds on any clock; not decreasing."""
+
+
+def pause_ms_of(delta: str) -> int | None:
+    """How long a delta such as ``@@PAUSE 900@@`` waits, milliseconds; None if it is text."""
+    pause = _PAUSE.fullmatch(delta)
+    return int(pause[1]) if pause else None
 
 
 class Explainer:

@@ -12,7 +12,7 @@ from yuliu.bench.doors.following import Begun, SoundPiece, Written, certain_mome
 from yuliu.bench.load.point import run
 from yuliu.client import AsyncClient, Sound
 from yuliu.client.sounds import BYTES_PER_SAMPLE
-from yuliu.explaining import Arrival
+from yuliu.explaining import Arrival, pause_ms_of
 from yuliu.session import StreamOptions
 from yuliu.wire.native.messages import SegmentBegun
 
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 PIECES_PER_S = 30.0
 STALL_S = StreamOptions().stall_s
 """After such a pause of its writer a server speaks what it has."""
-_PAUSE = "@@PAUSE "
 _PIECE = re.compile(r"[\u4e00-\u9fff]{1,2}|\s*[A-Za-z]+|\s*.", re.DOTALL)
 
 
@@ -43,8 +42,8 @@ def script_of(deltas: Sequence[str]) -> Script:
     """So many pieces a second; what stands for a pause is one. Empty pieces take their time and are not sent."""
     pieces, moments, at_s = [], [], 0.0
     for delta in deltas:
-        if delta.startswith(_PAUSE):
-            at_s += int(delta.split()[1].rstrip("@")) / 1000
+        if (pause_ms := pause_ms_of(delta)) is not None:
+            at_s += pause_ms / 1000
             continue
         if delta:
             pieces.append(delta)
