@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from yuliu.bench.doors import PARTS
 from yuliu.bench.doors.encoding import measure_encoding
-from yuliu.bench.doors.falling import measure_waterfall
 from yuliu.bench.doors.formats import measure_formats
 from yuliu.bench.doors.native import measure_native
 from yuliu.bench.doors.setting import opened
 from yuliu.bench.doors.tokens import measure_tokens
 from yuliu.bench.doors.wanted import requirements
+from yuliu.bench.doors.waterfall import measure_waterfall
 from yuliu.bench.measure import machine
 from yuliu.explaining import Explainer
 
