@@ -22,7 +22,7 @@ from yuliu.bench.texts import articles
 from yuliu.voices.store import VoiceStore
 
 if TYPE_CHECKING:
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 MIN_CHARACTERS, MAX_CHARACTERS = 8, 160
 MAX_SENTENCES = 50
@@ -47,12 +47,12 @@ def sentences(lang: str) -> list[str]:
     return [part for part in parts if MIN_CHARACTERS < len(part) < MAX_CHARACTERS][:MAX_SENTENCES]
 
 
-def measure(speaker: Speaker, voice: str) -> Loudness:
+def measure(synthesizer: Synthesizer, voice: str) -> Loudness:
     """Speak and listen."""
-    meter = pyloudnorm.Meter(speaker.sample_rate)
-    lang = speaker.languages(voice)[0]
-    spoken = [speaker.speak(text, voice=voice).samples.astype(np.float64) for text in sentences(lang)]
-    spoken = [samples for samples in spoken if len(samples) > speaker.sample_rate]
+    meter = pyloudnorm.Meter(synthesizer.sample_rate)
+    lang = synthesizer.languages(voice)[0]
+    spoken = [synthesizer.speak(text, voice=voice).samples.astype(np.float64) for text in sentences(lang)]
+    spoken = [samples for samples in spoken if len(samples) > synthesizer.sample_rate]
     whole = np.concatenate(spoken)
     return Loudness(
         tuple(float(meter.integrated_loudness(samples)) for samples in spoken),
@@ -74,10 +74,10 @@ def report(voice: str, gain_db: float, found: Loudness) -> str:
 
 def main(voices: list[str]) -> None:
     """Measure each of the voices."""
-    with yuliu.open(*voices) as speaker:
+    with yuliu.open(*voices) as synthesizer:
         for voice in voices:
             gain_db = VoiceStore().manifest(voice).gain_db
-            sys.stdout.write(report(voice, gain_db, measure(speaker, voice)))
+            sys.stdout.write(report(voice, gain_db, measure(synthesizer, voice)))
 
 
 if __name__ == "__main__":

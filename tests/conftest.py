@@ -1,4 +1,4 @@
-"""What all tests share: asyncio as the backend, a guard against blocking calls on the event loop, toy speakers,
+"""What all tests share: asyncio as the backend, a guard against blocking calls on the event loop, toy synthesizers,
 examples that may take their time.
 """
 
@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, settings
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 # How long an example takes says how busy the machine is, and nothing of what is tried.
 settings.register_profile("yuliu", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -22,7 +22,7 @@ settings.load_profile("yuliu")
 
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
-    """Streams hand their chunks from lane threads to an asyncio loop."""
+    """Streams hand their chunks from worker threads to an asyncio loop."""
     return "asyncio"
 
 
@@ -34,15 +34,15 @@ def no_blocking_calls() -> Iterator[None]:
         guard.functions["threading.Lock.acquire"].deactivate()
         guard.functions["threading.Lock.acquire_lock"].deactivate()
         # One look at a local file's date when a stream is opened, microseconds; the server does it on a thread.
-        guard.functions["os.stat"].can_block_in("yuliu/lexicons.py", "_stamp")
+        guard.functions["os.stat"].can_block_in("yuliu/lexicon_store.py", "_stamp")
         yield
 
 
 @pytest.fixture
-def tone_speaker() -> Iterator[Speaker]:
-    """A speaker with one weightless voice, ``tone``."""
+def tone_synthesizer() -> Iterator[Synthesizer]:
+    """A synthesizer with one weightless voice, ``tone``."""
     from yuliu.engines.tone import ToneEngine
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
-    with Speaker({"tone": ToneEngine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone") as speaker:
-        yield speaker
+    with Synthesizer({"tone": ToneEngine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone") as synthesizer:
+        yield synthesizer

@@ -34,7 +34,7 @@ description = "For us."
 first_packet_ms = 200
 class = "bulk"
 chunking = "punctuation"
-lanes = "all"
+workers = "all"
 queue = [1, 3]
 """
 
@@ -51,22 +51,27 @@ PRESETS = st.builds(
     stream_class=st.sampled_from(StreamClass),
     first_packet_s=st.integers(1, 60_000).map(lambda ms: ms / 1000),
     chunking=st.builds(lambda low, more: Chunking("fixed", low, low + more), st.floats(3.5, 45), st.floats(0, 45)),
-    lanes=bounds(256),
+    workers=bounds(256),
     queue=bounds(4096),
     max_lead_s=st.one_of(st.none(), st.floats(0.1, 3600)),
 )
 
 
 def test_those_that_come_along_are_those_that_were_asked_for() -> None:
-    """The table of uses: first packet, segments, lanes and queue."""
+    """The table of uses: first packet, segments, workers and queue."""
     known = presets()
     assert list(known) == [DEFAULT_PRESET, "dialogue", "audiobook", "subtitle", "api"]
     assert all(preset.name == name and preset.description for name, preset in known.items())
     dialogue, audiobook, subtitle, api = (known[name] for name in list(known)[1:])
-    assert (dialogue.first_packet_s, dialogue.lanes, dialogue.queue, dialogue.max_lead_s) == (0.5, (2, 4), (4, 6), 3.0)
-    assert (audiobook.first_packet_s, audiobook.lanes, audiobook.queue) == (1.0, (1, 2), (2, 4))
-    assert (subtitle.first_packet_s, subtitle.lanes, subtitle.queue) == (0.3, (4, 8), (8, 12))
-    assert (api.lanes, api.queue) == ((1, None), (1, None))
+    assert (dialogue.first_packet_s, dialogue.workers, dialogue.queue, dialogue.max_lead_s) == (
+        0.5,
+        (2, 4),
+        (4, 6),
+        3.0,
+    )
+    assert (audiobook.first_packet_s, audiobook.workers, audiobook.queue) == (1.0, (1, 2), (2, 4))
+    assert (subtitle.first_packet_s, subtitle.workers, subtitle.queue) == (0.3, (4, 8), (8, 12))
+    assert (api.workers, api.queue) == ((1, None), (1, None))
     assert [preset.chunking.strategy for preset in known.values()] == [
         *("adaptive", "adaptive", "sentence", "fixed", "sentence")
     ]
@@ -101,16 +106,16 @@ def test_an_operators_file_changes_and_adds(tmp_path: Path) -> None:
         ("[ours", "p.toml: not valid TOML: Expected"),
         ("dialogue = 3", "p.toml: dialogue must be a table of fields"),
         ("['my own']", "p.toml: a preset's name must match"),
-        ("[dialogue]\nlane = [1, 2]", "p.toml: dialogue.lane is not known; known here: first_packet_ms, class,"),
+        ("[dialogue]\nworker = [1, 2]", "p.toml: dialogue.worker is not known; known here: first_packet_ms, class,"),
         ("[dialogue]\nname = 'x'", "p.toml: dialogue.name is not known"),
         (
-            "[dialogue]\nlanes = [3, 2]",
-            "p.toml: dialogue.lanes must be two whole numbers, least and most, from 1 to 256",
+            "[dialogue]\nworkers = [3, 2]",
+            "p.toml: dialogue.workers must be two whole numbers, least and most, from 1 to 256",
         ),
-        ("[dialogue]\nlanes = [0, 2]", "p.toml: dialogue.lanes must be"),
-        ("[dialogue]\nlanes = [1.5, 2]", "p.toml: dialogue.lanes must be"),
-        ("[dialogue]\nlanes = [true, 2]", "p.toml: dialogue.lanes must be"),
-        ("[dialogue]\nlanes = 'memory'", "p.toml: dialogue.lanes must be"),
+        ("[dialogue]\nworkers = [0, 2]", "p.toml: dialogue.workers must be"),
+        ("[dialogue]\nworkers = [1.5, 2]", "p.toml: dialogue.workers must be"),
+        ("[dialogue]\nworkers = [true, 2]", "p.toml: dialogue.workers must be"),
+        ("[dialogue]\nworkers = 'memory'", "p.toml: dialogue.workers must be"),
         ("[dialogue]\nqueue = [1, 2, 3]", 'or "memory"'),
         ("[dialogue]\nfirst_packet_ms = '500'", "p.toml: dialogue.first_packet_ms must be a number of milliseconds"),
         ("[dialogue]\nfirst_packet_ms = nan", "p.toml: dialogue.first_packet_ms must be"),
@@ -164,7 +169,7 @@ def _rest(preset: Preset) -> tuple[Any, ...]:
         preset.stream_class,
         preset.first_packet_s,
         preset.chunking,
-        preset.lanes,
+        preset.workers,
         preset.queue,
         preset.max_lead_s,
     )
@@ -185,7 +190,7 @@ def test_a_request_without_a_preset_gets_the_default() -> None:
         ("api", {"name": "x"}, "name", "name is not known"),
         ("api", {"class": None}, "class", "class must be one of"),
         ("api", {"class": ["bulk"]}, "class", "class must be one of"),
-        ("api", {"lanes": {}}, "lanes", "lanes must be"),
+        ("api", {"workers": {}}, "workers", "workers must be"),
         ("api", {"max_lead_s": True}, "max_lead_s", "max_lead_s must be"),
         ("api", {"chunking": {"strategy": "fixed", "max_weight": 4}}, "chunking.max_weight", "chunking: max_weight"),
         ("api", {"chunking": {"strategy": "fixed", "min_weight": True}}, "chunking.min_weight", "must be a number"),

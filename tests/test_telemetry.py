@@ -23,7 +23,13 @@ def run(script: str, home: Path) -> str:
 
 def test_telemetry_is_off_when_the_runtime_is_loaded(tmp_path: Path) -> None:
     """Whatever of Yuliu is imported first, onnxruntime is told to be silent."""
-    for module in ("yuliu", "yuliu.engines.onnx_graph", "yuliu.engines.hibari", "yuliu.cli.doctor", "yuliu.server"):
+    for module in (
+        "yuliu",
+        "yuliu.engines.onnx_graph",
+        "yuliu.engines.hibari.engine",
+        "yuliu.cli.commands.doctor",
+        "yuliu.server",
+    ):
         script = f"import os, {module}; print(os.environ['ORT_DISABLE_TELEMETRY'])"
         assert run(script, tmp_path).strip() == "1"
 

@@ -2,8 +2,8 @@
 
 import yuliu
 
-with yuliu.open() as speaker:
-    speaker.speak("你好，world.").save("hello.wav")
+with yuliu.open() as synthesizer:
+    synthesizer.speak("你好，world.").save("hello.wav")
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from yuliu.audio.chain import Effects
     from yuliu.audio.compressor import Compression
     from yuliu.errors import YuliuError
-    from yuliu.explaining import Explanation, explain
+    from yuliu.explanation import Explanation, explain
     from yuliu.scheduler.policy.events import Terms
     from yuliu.segmenter import Chunking, SegmenterOptions
-    from yuliu.session import Stream, StreamLimits, StreamOptions, Timeline, options_of
-    from yuliu.speaker import Audio, Speaker, open  # noqa: A004
+    from yuliu.stream import Stream, StreamLimits, StreamOptions, Timeline, options_of
+    from yuliu.synthesizer import Audio, Synthesizer, open  # noqa: A004
     from yuliu.text.lexicon import Entry
-    from yuliu.text.reader import ReaderOptions
+    from yuliu.text.markup import MarkupOptions
     from yuliu.types import Cancelled, Chunk, Failed, Finished, Heard, SpeakOptions, StreamClass
 
 # onnxruntime reports its use to its makers unless it is told not to before it is imported. Nothing here calls out.
@@ -40,14 +40,14 @@ __all__ = (
     "Failed",
     "Finished",
     "Heard",
-    "ReaderOptions",
+    "MarkupOptions",
     "SegmenterOptions",
     "SpeakOptions",
-    "Speaker",
     "Stream",
     "StreamClass",
     "StreamLimits",
     "StreamOptions",
+    "Synthesizer",
     "Terms",
     "Timeline",
     "YuliuError",
@@ -60,13 +60,13 @@ _HOMES = {
     "yuliu.audio.chain": ("Effects",),
     "yuliu.audio.compressor": ("Compression",),
     "yuliu.errors": ("YuliuError",),
-    "yuliu.explaining": ("Explanation", "explain"),
+    "yuliu.explanation": ("Explanation", "explain"),
     "yuliu.scheduler.policy.events": ("Terms",),
     "yuliu.segmenter": ("Chunking", "SegmenterOptions"),
-    "yuliu.session": ("Stream", "StreamLimits", "StreamOptions", "Timeline", "options_of"),
-    "yuliu.speaker": ("Audio", "Speaker", "open"),
+    "yuliu.stream": ("Stream", "StreamLimits", "StreamOptions", "Timeline", "options_of"),
+    "yuliu.synthesizer": ("Audio", "Synthesizer", "open"),
     "yuliu.text.lexicon": ("Entry",),
-    "yuliu.text.reader": ("ReaderOptions",),
+    "yuliu.text.markup": ("MarkupOptions",),
     "yuliu.types": ("Cancelled", "Chunk", "Failed", "Finished", "Heard", "SpeakOptions", "StreamClass"),
 }
 

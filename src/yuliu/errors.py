@@ -128,6 +128,6 @@ class SynthesisFailed(YuliuError):
 
 
 class Closed(YuliuError):
-    """A stream or speaker was used after it had been closed."""
+    """A stream or synthesizer was used after it had been closed."""
 
     code = "closed"

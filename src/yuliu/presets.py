@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DEFAULT_PRESET = "default"
 """Holds where none is named."""
 MAX_FIRST_PACKET_MS = 60_000
-MAX_LANES = 256
+MAX_WORKERS = 256
 MAX_QUEUE = 4096
 MAX_LEAD_S = 3600.0
 MAX_FILE_BYTES = 256 * 1024
@@ -36,7 +36,7 @@ MAX_PRESETS = 64
 
 _BUILT_IN = Path(__file__).with_name("presets.toml")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_ALL_LANES = "all"
+_ALL_WORKERS = "all"
 _MEMORY = "memory"
 
 
@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
 
     least: int
     most: int | None
-    """None: as many as the machine has, of lanes or of memory."""
+    """None: as many as the machine has, of workers or of memory."""
 
     def clamp(self, wanted: int, *, available: int) -> int:
         """The nearest number to ``wanted`` that is allowed, where there are ``available``, and at least 1."""
@@ -64,7 +64,7 @@ class Preset:
     first_packet_s: float
     """Wanted time from enough text for the first segment to the first sound, seconds."""
     chunking: Chunking
-    lanes: Bounds
+    workers: Bounds
     """Segments of one stream that are in work at a time: one is rendered, the others are planned."""
     queue: Bounds
     """Segments of one stream that wait for that; its writer is held back beyond."""
@@ -135,7 +135,7 @@ def resolve(name: str | None, overrides: Mapping[str, object], *, known: Mapping
     Args:
         name: The preset it names; None is the default one.
         overrides: Fields of the request that replace the preset's, as plain values (JSON or TOML): ``class``,
-            ``first_packet_ms``, ``chunking``, ``lanes``, ``queue``, ``max_lead_s``.
+            ``first_packet_ms``, ``chunking``, ``workers``, ``queue``, ``max_lead_s``.
         known: The presets there are; by default those that come with Yuliu.
 
     Raises:
@@ -157,7 +157,7 @@ def as_values(preset: Preset) -> dict[str, object]:
         "first_packet_ms": round(preset.first_packet_s * 1000, 3),
         "class": preset.stream_class.value,
         "chunking": {"strategy": preset.chunking.strategy, "min_weight": low, "max_weight": high},
-        "lanes": _ALL_LANES if preset.lanes.most is None else list(preset.lanes),
+        "workers": _ALL_WORKERS if preset.workers.most is None else list(preset.workers),
         "queue": _MEMORY if preset.queue.most is None else list(preset.queue),
         "max_lead_s": preset.max_lead_s,
     }
@@ -264,7 +264,7 @@ _FIELDS: Mapping[str, _Field] = {
     "first_packet_ms": ("first_packet_s", _first_packet_s),
     "class": ("stream_class", _stream_class),
     "chunking": ("chunking", parse_chunking),
-    "lanes": ("lanes", _bounds(_ALL_LANES, MAX_LANES)),
+    "workers": ("workers", _bounds(_ALL_WORKERS, MAX_WORKERS)),
     "queue": ("queue", _bounds(_MEMORY, MAX_QUEUE)),
     "max_lead_s": ("max_lead_s", _max_lead_s),
 }

@@ -17,10 +17,10 @@ import yuliu
 from yuliu.audio.chain import Effects
 from yuliu.audio.loudness import TARGET_LUFS, Levelling
 from yuliu.bench.texts import articles
-from yuliu.session import StreamOptions
+from yuliu.stream import StreamOptions
 
 if TYPE_CHECKING:
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
     from yuliu.text.lexicon import Words
     from yuliu.types import Samples, Span
 
@@ -32,11 +32,11 @@ NUM_SENTENCES = 12
 def spoken() -> dict[str, list[Samples]]:
     """Sentences of articles, by voice; made once."""
     found: dict[str, list[Samples]] = {}
-    with yuliu.open("baker", "heart") as speaker:
+    with yuliu.open("baker", "heart") as synthesizer:
         for voice, article in (("baker", "zh_article"), ("heart", "en_article")):
             parts = re.split(r"(?<=[。！？])|(?<=[.!?])\s+|\n", articles()[article])
             texts = [part for part in parts if 16 < len(part) < 160][:NUM_SENTENCES]
-            found[voice] = [speaker.speak(text, voice=voice).samples for text in texts]
+            found[voice] = [synthesizer.speak(text, voice=voice).samples for text in texts]
     return found
 
 
@@ -67,10 +67,10 @@ def mixed_text() -> str:
     return " ".join(each for pair in zip(*sentences, strict=False) for each in pair)[:2000]
 
 
-async def segments(speaker: Speaker, text: str, options: StreamOptions, words: Words) -> list[float]:
+async def segments(synthesizer: Synthesizer, text: str, options: StreamOptions, words: Words) -> list[float]:
     """The loudness of each segment of 1.5 s or more."""
     found: dict[Span, list[Samples]] = {}
-    async with speaker.stream(options=options, words=words) as stream:
+    async with synthesizer.stream(options=options, words=words) as stream:
         await stream.push(text)
         await stream.end()
         async for chunk in stream:
@@ -82,10 +82,12 @@ async def segments(speaker: Speaker, text: str, options: StreamOptions, words: W
 @pytest.mark.timeout(120)
 def test_levelled_segments_of_a_mixed_stream_differ_by_less_than_three_decibels() -> None:
     """As they are spoken some differ by more: 3 to 4.5 dB. Short clauses are left out: one word may be soft."""
-    with yuliu.open() as speaker:
+    with yuliu.open() as synthesizer:
         text = mixed_text()
         both = [StreamOptions(effects=Effects(level=level), stall_s=math.inf) for level in (False, True)]
-        plain, level = (asyncio.run(segments(speaker, text, options, speaker.words(options))) for options in both)
+        plain, level = (
+            asyncio.run(segments(synthesizer, text, options, synthesizer.words(options))) for options in both
+        )
     assert len(level) == len(plain) > 20
     assert np.ptp(level) < 3.0
     assert np.ptp(level) < 0.75 * np.ptp(plain)

@@ -35,8 +35,8 @@ Pieces = list["Samples"]
 
 @pytest.fixture(scope="module", params=sorted(TEXTS))
 def speech(request: pytest.FixtureRequest) -> tuple[Samples, int]:
-    with yuliu.open(request.param) as speaker:
-        audio = speaker.speak(TEXTS[request.param])
+    with yuliu.open(request.param) as synthesizer:
+        audio = synthesizer.speak(TEXTS[request.param])
         return audio.samples, audio.sample_rate
 
 

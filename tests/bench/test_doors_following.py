@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.bench.doors.following import Begun, Followed, SoundPiece, Step, Written, certain_moments, follow
-from yuliu.explaining import Arrival, Explainer
+from yuliu.explanation import Explainer, TimedDelta
 from yuliu.types import Span
 
 RATE = 100.0
@@ -94,7 +94,7 @@ def test_what_was_not_cut_as_expected_is_judged_by_its_end() -> None:
 def test_when_a_segment_is_certain_is_told_by_what_made_it_so() -> None:
     """The piece behind it, a pause of the writer, the end."""
     texts = ["One two three four five. ", "Six seven", " eight nine. ", "Ten."]
-    arrivals = [Arrival(text, at_s) for text, at_s in zip(texts, (0.0, 0.1, 2.0, 2.1), strict=True)]
+    arrivals = [TimedDelta(text, at_s) for text, at_s in zip(texts, (0.0, 0.1, 2.0, 2.1), strict=True)]
     explanation = Explainer().follow(arrivals)
     written = Written((10.0, 11.0, 12.0, 13.0), 14.0, 0.5)
     found = certain_moments(explanation, written)

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from yuliu.audio.encode import Encoder
 from yuliu.audio.formats import FORMATS, FormatName, choose_encoding
 from yuliu.bench.doors.heard import gives_sound, head_num_bytes, heard, sound_of_events
+from yuliu.wire.openai_events import error_event, sound_events
 from yuliu.wire.problems import Problem
-from yuliu.wire.speech_events import error_event, sound_events
 
 RATE = 24_000
 TONE = np.sin(np.arange(RATE, dtype=np.float32) / 10).astype(np.float32)

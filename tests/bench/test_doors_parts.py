@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tone_yuliu import open_speaker
+from tone_yuliu import open_synthesizer
 
 from yuliu.bench.doors import PARTS
 from yuliu.bench.doors.formats import medians, way_figures
@@ -25,7 +25,7 @@ from yuliu.bench.doors.writing import PIECES_PER_S, pieces_of, script_of, write
 from yuliu.bench.process import ServerProcess
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import UnknownVoice
-from yuliu.explaining import Explainer
+from yuliu.explanation import Explainer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +43,7 @@ SETTING = Setting(
         {"id": "no", "deltas": ["👍"]},
     ),
     formats=("pcm", "mp3", "aac", "opus", "wav"),
-    open_speaker=lambda: open_speaker(()),
+    open_synthesizer=lambda: open_synthesizer(()),
     open_engines=lambda: {"en": ToneEngine()},
     program=(str(SUPPORT / "tone_yuliu.py"), "serve", "--no-keys"),
     ticking=(str(SUPPORT / "ticking_tone.py"),),
@@ -171,5 +171,5 @@ def test_one_part_alone_is_measured_alone() -> None:
 
 def test_the_watched_server_is_a_server() -> None:
     """It speaks, and tells of its ticks."""
-    with ServerProcess(program=SETTING.ticking) as server, SETTING.open_speaker() as speaker:
-        assert House(server.port, speaker, "tone").take("speech", "Hello.", "pcm").sound
+    with ServerProcess(program=SETTING.ticking) as server, SETTING.open_synthesizer() as synthesizer:
+        assert House(server.port, synthesizer, "tone").take("speech", "Hello.", "pcm").sound

@@ -8,7 +8,7 @@ import pytest
 
 from yuliu.bench.reading_cases import bare, merged, rate, written_cases
 from yuliu.bench.text import cost, follow, fuzz, page, random_text, stream_lines, tiles
-from yuliu.explaining import Explainer
+from yuliu.explanation import Explainer
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 from program import PROGRAM
 
 from yuliu.cli.app import COMMANDS, cli, run
-from yuliu.cli.report import report
+from yuliu.cli.console.errors import report
 from yuliu.cli.wiring import Wiring
 from yuliu.errors import NothingToSpeak, Overloaded, PullFailed, SynthesisFailed, UnknownVoice, VoiceNotReady
 
@@ -23,9 +23,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
-HEAVY = {"asyncio", "av", "numpy", "onnxruntime", "ai_edge_litert", "starlette", "uvicorn", "rjieba", "yuliu.speaker"}
+HEAVY = {
+    "asyncio",
+    "av",
+    "numpy",
+    "onnxruntime",
+    "ai_edge_litert",
+    "starlette",
+    "uvicorn",
+    "rjieba",
+    "yuliu.synthesizer",
+}
 
 
 def all_commands() -> Iterator[list[str]]:
@@ -88,10 +98,10 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
 def test_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], message: str) -> None:
     """Exit code 2, what is wrong, and where to read on; before any voice is loaded."""
 
-    def never(voices: Sequence[str]) -> Speaker:
+    def never(voices: Sequence[str]) -> Synthesizer:
         raise AssertionError("a voice was loaded")
 
-    assert run(args, Wiring(open_speaker=never)) == 2
+    assert run(args, Wiring(open_synthesizer=never)) == 2
     error, *_, hint = capsys.readouterr().err.splitlines()
     assert error.startswith("yuliu: error: ")
     assert message in error

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from yuliu.bench.doors import PARTS
-from yuliu.cli.bench import command
+from yuliu.cli.commands.bench import command
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from yuliu.bench.load import PARTS
-from yuliu.cli.bench_load import load
+from yuliu.cli.commands.bench_load import load
 
 if TYPE_CHECKING:
     from pathlib import Path

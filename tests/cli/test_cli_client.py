@@ -13,8 +13,8 @@ from program import wav_samples
 from serving import running_server
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.cli.client import _table
-from yuliu.cli.remote import Outlet, Played, play
+from yuliu.cli.commands.client import _table
+from yuliu.cli.remote import PlaybackTarget, Played, play
 from yuliu.client import AsyncClient, SoundDevice
 from yuliu.types import Cancelled, Finished
 
@@ -186,8 +186,8 @@ class FakeStream:
         return lambda: self.done.append(name)
 
 
-def to(device: FakeStream) -> Outlet:
-    return Outlet(open_sink=lambda rate: SoundDevice(device, rate))
+def to(device: FakeStream) -> PlaybackTarget:
+    return PlaybackTarget(open_sink=lambda rate: SoundDevice(device, rate))
 
 
 async def pieces(*texts: str) -> AsyncIterator[str]:
@@ -201,7 +201,7 @@ async def test_a_device_gets_all_of_it(running: Running) -> None:
     async with AsyncClient(running.url) as client:
         stream = client.stream(times=True)
         await play(stream, pieces(TEXT[:9], TEXT[9:]), to(device), played=played)
-    expected = running.speaker.speak(TEXT).samples
+    expected = running.synthesizer.speak(TEXT).samples
     heard = to_s16le(np.array([each for each in device.samples if each], np.float32))
     assert heard == to_s16le(expected[np.abs(expected) > 0.5 / 32767])
     assert device.done == ["start", "stop", "close"]

@@ -12,8 +12,8 @@ from serving import running_server
 from yuliu.audio.chain import Effects
 from yuliu.audio.compressor import Compression
 from yuliu.audio.pcm import to_s16le
-from yuliu.cli.effects import EffectsGiven
-from yuliu.session import StreamOptions
+from yuliu.cli.audio_io.effect_options import EffectsGiven
+from yuliu.stream import StreamOptions
 from yuliu.wire.effects import effects_of
 
 if TYPE_CHECKING:
@@ -22,28 +22,28 @@ if TYPE_CHECKING:
 
     from program import Start
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 TEXT = "One two three, four five six."
 OPTIONS = ("--volume-db", "6", "--pitch", "-2", "--level", "--compress", "--highpass")
 EFFECTS = Effects(6.0, -2.0, level=True, compression=Compression(), highpass=True)
 
 
-def test_say_does_what_the_library_does(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+def test_say_does_what_the_library_does(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
     process = start("say", TEXT, *OPTIONS, "-o", tmp_path / "out.wav")
     _, errors = process.communicate()
     assert (process.returncode, errors) == (0, b"")
-    wanted = tone_speaker.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples
+    wanted = tone_synthesizer.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples
     assert wav_samples(tmp_path / "out.wav") == to_s16le(wanted)
 
 
-def test_client_asks_its_server_for_it(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+def test_client_asks_its_server_for_it(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
     with running_server() as running:
         process = start("client", TEXT, *OPTIONS, "--url", running.url, "-o", tmp_path / "out.wav")
         _, errors = process.communicate()
         plain = pcm_of(running, TEXT)
     assert (process.returncode, errors) == (0, b"")
-    wanted = to_s16le(tone_speaker.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples)
+    wanted = to_s16le(tone_synthesizer.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples)
     assert wav_samples(tmp_path / "out.wav") == wanted != plain
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from yuliu.access.key_store import KeyStore
 from yuliu.cli.app import run
-from yuliu.keys import KeyStore
 
 if TYPE_CHECKING:
     from pathlib import Path

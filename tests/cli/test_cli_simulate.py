@@ -9,8 +9,8 @@ import pytest
 
 from yuliu.cli.app import run
 from yuliu.scheduler.policy.costs import EngineFacts
-from yuliu.scheduler.policy.events import Admit, LaneUp, Plan, SegmentReady, StreamOpened
-from yuliu.scheduler.policy.record import Recorder
+from yuliu.scheduler.policy.event_log import Recorder
+from yuliu.scheduler.policy.events import Admit, Plan, SegmentReady, StreamOpened, WorkerUp
 from yuliu.scheduler.policy.tuning import Tuning
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ def test_a_load_is_told_in_a_table_and_as_json(capsys: Captured) -> None:
 
 
 def test_a_table_of_ones_own_decides_the_capacity(capsys: Captured, tmp_path: Path) -> None:
-    """An engine that needs a fifth of a lane: four fit on one, twice as many on two."""
+    """An engine that needs a fifth of a worker: four fit on one, twice as many on two."""
     path = tmp_path / "table.toml"
     path.write_text("[slow]\nplan_s = 0\nstep_s = 0\nstep_s_per_s = 0.2\n")
     found = []
-    for lanes in ("1", "2"):
-        args = ["--capacity", "--rtf", str(path), "--lanes", lanes, "--seconds", "30", "--audio", "30", "--json"]
+    for workers in ("1", "2"):
+        args = ["--capacity", "--rtf", str(path), "--workers", workers, "--seconds", "30", "--audio", "30", "--json"]
         assert run(["simulate", *args], None) == 0
         found.append(json.loads(capsys.readouterr().out)["capacity"])
     assert 3 <= found[0] <= 5
@@ -68,11 +68,11 @@ def log(tmp_path: Path) -> Path:
     """One segment each of two streams."""
     lines: list[str] = []
     recorder = Recorder(lines.append, {"tone": EngineFacts(80.0)}, Tuning())
-    recorder(5.0, LaneUp("lane-0"), [])
+    recorder(5.0, WorkerUp("worker-0"), [])
     for at_s, number in ((6.0, 1), (7.0, 2)):
         recorder(at_s, StreamOpened(number, ("tone",)), [Admit(number)])
         ready = SegmentReady(number, 10 * number, "tone")
-        recorder(at_s + 0.5, ready, [Plan("lane-0", 10)] if number == 1 else [])
+        recorder(at_s + 0.5, ready, [Plan("worker-0", 10)] if number == 1 else [])
     path = tmp_path / "events.jsonl"
     path.write_text("".join(lines))
     return path
@@ -82,7 +82,7 @@ def test_decisions_are_shown_with_their_time(capsys: Captured, log: Path) -> Non
     """Events that led to none are left out, unless one stream is asked for."""
     assert run(["replay", str(log)], None) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert lines[1] == ["1.5000", "SegmentReady", "#1", "10", "tone", "Plan", "lane-0", "10"]
+    assert lines[1] == ["1.5000", "SegmentReady", "#1", "10", "tone", "Plan", "worker-0", "10"]
     assert len(lines) == 3
     assert run(["replay", str(log), "--stream", "2"], None) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
@@ -94,14 +94,16 @@ def test_decisions_as_json_have_all_that_events_hold(capsys: Captured, log: Path
     """One object a line."""
     assert run(["replay", str(log), "--json"], None) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [line["event"] for line in lines] == ["LaneUp", *["StreamOpened", "SegmentReady"] * 2]
-    assert lines[2]["actions"] == [{"action": "Plan", "lane": "lane-0", "job_id": 10}]
+    assert [line["event"] for line in lines] == ["WorkerUp", *["StreamOpened", "SegmentReady"] * 2]
+    assert lines[2]["actions"] == [{"action": "Plan", "worker": "worker-0", "job_id": 10}]
     assert all(line["same"] for line in lines)
 
 
 def test_a_run_that_would_go_otherwise_fails(capsys: Captured, log: Path) -> None:
     """The decision is marked, and its line in the log told."""
-    log.write_text(log.read_text().replace('"action":"Plan","lane":"lane-0"', '"action":"Plan","lane":"lane-9"'))
+    log.write_text(
+        log.read_text().replace('"action":"Plan","worker":"worker-0"', '"action":"Plan","worker":"worker-9"')
+    )
     assert run(["replay", str(log)], None) == 1
     captured = capsys.readouterr()
     assert "! SegmentReady #1" in captured.out

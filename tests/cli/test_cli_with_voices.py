@@ -30,8 +30,8 @@ def test_speaks_a_file(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text(TEXT, encoding="utf-8")
     done = run_yuliu("say", "-f", tmp_path / "in.txt", "-o", tmp_path / "out.wav")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    with yuliu.open() as speaker:
-        assert wav_samples(tmp_path / "out.wav") == to_s16le(speaker.speak(TEXT).samples)
+    with yuliu.open() as synthesizer:
+        assert wav_samples(tmp_path / "out.wav") == to_s16le(synthesizer.speak(TEXT).samples)
 
 
 def test_doctor_lets_each_voice_speak() -> None:

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.cli.app import run
-from yuliu.cli.explained import columns, described
-from yuliu.explaining import Explainer
+from yuliu.cli.console.explanation_table import columns, described
+from yuliu.explanation import Explainer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from program import Start
 
-    from yuliu.explaining import Explanation
+    from yuliu.explanation import Explanation
 
 
 @pytest.fixture(autouse=True)

@@ -91,7 +91,7 @@ def test_a_key_stops_the_voice(sit: Sit, device: Path, running: Running, key: st
     given_s = device.stat().st_size / 4 / RATE
     assert heard_s == pytest.approx(given_s - LATENCY_S, abs=0.03)
     assert length == len(LONG)
-    timings = [each for each in running.speaker.speak(LONG[:100]).timings if each.start_s < heard_s]
+    timings = [each for each in running.synthesizer.speak(LONG[:100]).timings if each.start_s < heard_s]
     assert place == timings[-1].source.end
     played = np.fromfile(device, np.float32)
     assert played.any()
@@ -214,7 +214,7 @@ def test_with_a_real_sound_server(running: Running) -> None:
         sink.close()
         server.close()
     assert length == len(LONG)
-    expected = running.speaker.speak(LONG[:500]).samples
+    expected = running.synthesizer.speak(LONG[:500]).samples
     first = int(np.flatnonzero(expected)[0])
     assert heard_s == pytest.approx((first + len(samples)) / RATE, abs=0.06)
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from yuliu.cli import lexicon
 from yuliu.cli.app import run
+from yuliu.cli.commands import lexicon
 from yuliu.cli.wiring import Wiring
 from yuliu.engines.tone import ToneEngine
-from yuliu.lexicons import GLOBAL, LexiconStore
-from yuliu.speaker import Speaker
+from yuliu.lexicon_store import GLOBAL, LexiconStore
+from yuliu.synthesizer import Synthesizer
 from yuliu.text.lexicon import Entry
 
 if TYPE_CHECKING:
@@ -108,14 +108,14 @@ def test_say_wants_lexicons_that_are_there(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, store: LexiconStore
 ) -> None:
     """A lexicon that is named holds, one that is not there ends the command before any sound."""
-    lanes: dict[Lang, str] = {"zh": "tone", "en": "tone"}
+    workers: dict[Lang, str] = {"zh": "tone", "en": "tone"}
 
-    def open_speaker(_: Sequence[str]) -> Speaker:
-        return Speaker({"tone": ToneEngine}, {"tone": lanes}, default="tone", lexicons=store)
+    def open_synthesizer(_: Sequence[str]) -> Synthesizer:
+        return Synthesizer({"tone": ToneEngine}, {"tone": workers}, default="tone", lexicons=store)
 
     store.put("games", [Entry("SQL", "sequel")])
     say = ["say", "SQL.", "-o", str(tmp_path / "a.wav"), "--lexicon"]
-    assert run([*say, "nothing"], Wiring(open_speaker=open_speaker)) == 2
+    assert run([*say, "nothing"], Wiring(open_synthesizer=open_synthesizer)) == 2
     assert "there is no lexicon of that name" in capsys.readouterr().err
     assert not (tmp_path / "a.wav").exists()
-    assert run([*say, "games"], Wiring(open_speaker=open_speaker)) == 0
+    assert run([*say, "games"], Wiring(open_synthesizer=open_synthesizer)) == 0

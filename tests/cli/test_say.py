@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
     from program import Start
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 TEXT = "你好，今天的天气很好。We go out, and walk along the river. 然后回家。\n"
 
 
-def expected(speaker: Speaker, text: str) -> bytes:
-    return to_s16le(speaker.speak(text).samples)
+def expected(synthesizer: Synthesizer, text: str) -> bytes:
+    return to_s16le(synthesizer.speak(text).samples)
 
 
 def wait_for_size(path: Path, num_bytes: int, process: subprocess.Popen[bytes]) -> None:
@@ -58,21 +58,21 @@ def test_sound_comes_before_the_text_ends(start: Start) -> None:
     assert errors == b""
 
 
-def test_speaks_a_file_into_a_file(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+def test_speaks_a_file_into_a_file(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
     """The file holds exactly the samples that the library gives for the whole text."""
     text = TEXT * 200
     (tmp_path / "in.txt").write_text(text, encoding="utf-8")
     process = start("say", "-f", tmp_path / "in.txt", "-o", tmp_path / "out.wav")
     out, errors = process.communicate()
     assert (process.returncode, out, errors) == (0, b"", b"")
-    assert wav_samples(tmp_path / "out.wav") == expected(tone_speaker, text)
+    assert wav_samples(tmp_path / "out.wav") == expected(tone_synthesizer, text)
 
 
-def test_speaks_arguments_as_bare_samples(start: Start, tmp_path: Path, tone_speaker: Speaker) -> None:
+def test_speaks_arguments_as_bare_samples(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
     """Arguments are joined by spaces; --format pcm has no header, and a name ending in .pcm means the same."""
     words = ["你好，", "my", "friend."]
     out, _ = start("say", "--format", "pcm", "-o", "-", *words).communicate()
-    assert out == expected(tone_speaker, " ".join(words))
+    assert out == expected(tone_synthesizer, " ".join(words))
     start("say", "-o", tmp_path / "out.pcm", *words).communicate()
     assert (tmp_path / "out.pcm").read_bytes() == out
 
@@ -86,7 +86,7 @@ def test_speed_reaches_the_engine(start: Start) -> None:
 
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])
 def test_ended_in_the_middle_leaves_a_valid_file(
-    start: Start, tmp_path: Path, tone_speaker: Speaker, signal_number: signal.Signals
+    start: Start, tmp_path: Path, tone_synthesizer: Synthesizer, signal_number: signal.Signals
 ) -> None:
     """Whatever ends the program, the header tells the true sizes, and the sound is a beginning of the whole."""
     path = tmp_path / "out.wav"
@@ -99,7 +99,7 @@ def test_ended_in_the_middle_leaves_a_valid_file(
     _, errors = process.communicate()
     samples = wav_samples(path)
     assert len(samples) >= 19_000
-    assert expected(tone_speaker, TEXT).startswith(samples)
+    assert expected(tone_synthesizer, TEXT).startswith(samples)
     if signal_number != signal.SIGKILL:
         assert process.returncode == 130
         assert errors.decode().startswith(f"yuliu: interrupted; {path} holds the ")

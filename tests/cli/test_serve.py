@@ -76,7 +76,7 @@ def test_phrases_are_spoken_before_it_is_ready(start: Start, tmp_path: Path) -> 
     (tmp_path / "greetings.txt").write_text("# greetings\n你好！\nHello there.\n", encoding="utf-8")
     (tmp_path / "ours.toml").write_text('[dialogue]\nclass = "bulk"\n', encoding="utf-8")
     process = start(
-        *("serve", "--port", "0", "--lanes", "2", "--cache", "1", "--adaptive"),
+        *("serve", "--port", "0", "--workers", "2", "--cache", "1", "--adaptive"),
         *("--phrases", str(tmp_path / "greetings.txt"), "--presets", str(tmp_path / "ours.toml")),
     )
     address = f"http://127.0.0.1:{ready_port(process)}"

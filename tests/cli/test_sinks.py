@@ -17,11 +17,11 @@ from program import wav_samples
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.audio.wav import HEADER_NUM_BYTES, UNKNOWN_NUM_BYTES
-from yuliu.cli import sinks
-from yuliu.cli.device import NoSoundDevice, default_device_name, open_device
-from yuliu.cli.sinks import Pipe, RawFile, WavFile, open_path
-from yuliu.client.device import DEVICE_LATENCY_S
+from yuliu.cli.audio_io import sinks
+from yuliu.cli.audio_io.device import NoSoundDevice, default_device_name, open_device
+from yuliu.cli.audio_io.sinks import Pipe, RawFile, WavFile, open_path
 from yuliu.errors import InvalidRequest
+from yuliu.playback.device import DEVICE_LATENCY_S
 
 if TYPE_CHECKING:
     from pathlib import Path

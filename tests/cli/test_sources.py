@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.cli import sources
-from yuliu.cli.background import BackgroundThread
-from yuliu.cli.sources import MAX_FILE_BYTES, PIECE_NUM_CHARS, from_arguments, from_descriptor, from_file
+from yuliu.cli.background_thread import BackgroundThread
+from yuliu.cli.text_input import sources
+from yuliu.cli.text_input.sources import MAX_FILE_BYTES, PIECE_NUM_CHARS, from_arguments, from_descriptor, from_file
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from yuliu.cli.sources import TextSource
+    from yuliu.cli.text_input.sources import TextSource
 
 READING = BackgroundThread("reading")
 

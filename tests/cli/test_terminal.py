@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.cli.terminal import StatusLine, bar, count, duration, fitting, size, table
+from yuliu.cli.console.terminal import StatusLine, bar, count, duration, fitting, size, table
 
 
 class Terminal(io.StringIO):

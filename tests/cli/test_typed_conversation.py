@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.cli.conversation import heard
 from yuliu.cli.remote import Played
-from yuliu.cli.typed import num_columns_of
+from yuliu.cli.text_input.conversation import heard
+from yuliu.cli.text_input.line_editor import num_columns_of
 from yuliu.types import Heard
 
 TEXT = "Your train leaves at seven.\nIt stops in two towns."

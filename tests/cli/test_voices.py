@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from yuliu.cli.app import run
-from yuliu.cli.voices import PullDisplay, pull_fields
+from yuliu.cli.commands.voices import PullDisplay, pull_fields
 from yuliu.cli.wiring import Wiring
 from yuliu.voices import PullProgress, VoiceStore
 

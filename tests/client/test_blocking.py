@@ -12,7 +12,7 @@ from serving import running_server
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.client import AsyncClient, BlockingStream, Client, ClientStream
-from yuliu.client.sounds import Sound
+from yuliu.client.decode import EncodedSound
 from yuliu.errors import Closed, UnknownVoice
 from yuliu.types import Cancelled, Finished
 
@@ -62,7 +62,7 @@ def test_cancelling(client: Client) -> None:
         stream.push(LONG)
         stream.flush()
         events = stream.events()
-        assert any(isinstance(event, Sound) for event in events)
+        assert any(isinstance(event, EncodedSound) for event in events)
         stream.played(0.01)
         assert isinstance(stream.cancel(0.02), Cancelled)
         assert list(events) == []

@@ -14,8 +14,8 @@ from native import LONG, TEXT, pcm_of
 from serving import Gate, running_server
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.client import AsyncClient, ConnectionLost, ServerRefused, Sound, WebSocketTransport
-from yuliu.client.waterfall import Moments, waterfall
+from yuliu.client import AsyncClient, ConnectionLost, EncodedSound, ServerRefused, WebSocketTransport
+from yuliu.client.latency import ClientMoments, waterfall
 from yuliu.errors import Closed, InvalidRequest, UnknownVoice
 from yuliu.types import Cancelled, Failed, Finished
 from yuliu.wire.native.messages import SegmentBegun, Started
@@ -71,7 +71,7 @@ async def test_text_that_is_pushed_comes_back_as_the_same_sound(door: str, runni
             await stream.push(delta)
         await stream.end()
         chunks = [chunk async for chunk in stream]
-    whole = running.speaker.speak(TEXT)
+    whole = running.synthesizer.speak(TEXT)
     assert b"".join(to_s16le(chunk.samples) for chunk in chunks) == to_s16le(whole.samples)
     assert isinstance(stream.ending, Finished)
     assert stream.ending.coverage == whole.coverage
@@ -89,7 +89,7 @@ async def test_text_that_is_pushed_comes_back_as_the_same_sound(door: str, runni
 async def test_a_whole_text(client: AsyncClient, running: Running) -> None:
     """As the library's ``speak``."""
     audio = await client.speak(TEXT, voice="tone")
-    whole = running.speaker.speak(TEXT)
+    whole = running.synthesizer.speak(TEXT)
     assert np.array_equal(audio.samples, np.round(whole.samples * 32767).astype(np.float32) / np.float32(32767))
     assert (audio.sample_rate, audio.coverage) == (whole.sample_rate, whole.coverage)
 
@@ -102,7 +102,7 @@ async def test_other_formats_come_as_events(client: AsyncClient) -> None:
         events = [event async for event in stream.events()]
     assert isinstance(events[0], Started)
     assert any(isinstance(event, SegmentBegun) for event in events)
-    assert sum(len(event.data) for event in events if isinstance(event, Sound)) == stream.num_bytes > 0
+    assert sum(len(event.data) for event in events if isinstance(event, EncodedSound)) == stream.num_bytes > 0
     with pytest.raises(InvalidRequest, match="pcm only"):
         await client.speak("Hello.", format="mp3")
 
@@ -165,7 +165,7 @@ async def test_flush_and_changes_are_done(client: AsyncClient, running: Running)
         await stream.push(" three four five six.")
         await stream.end()
         rest = [chunk async for chunk in chunks]
-    slow = running.speaker.speak(" three four five six.")
+    slow = running.synthesizer.speak(" three four five six.")
     fast_s = sum(len(c.samples) for c in rest if c.source.start >= 7) / slow.sample_rate
     assert fast_s < 0.75 * slow.duration_s
 
@@ -388,7 +388,7 @@ async def test_the_time_to_the_first_sound_with_a_drop_in_it(
     assert stream.entered_at_s is not None
     assert stream.first_sound_at_s is not None
     at_s = stream.first_sound_at_s
-    moments = Moments(asked_s=stream.entered_at_s, received_s=at_s, given_s=at_s, heard_s=at_s)
+    moments = ClientMoments(asked_s=stream.entered_at_s, received_s=at_s, given_s=at_s, heard_s=at_s)
     found = waterfall(stream.done.times, moments)
     assert found.sum_ms == pytest.approx(moments.whole_ms, abs=0.01)
     assert min(getattr(found, name) for name in found.__dataclass_fields__) >= -0.01

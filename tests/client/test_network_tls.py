@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 from certificates import make_certificate
-from serving import started, tone_speaker
+from serving import started, tone_synthesizer
 
 from yuliu.client import WebSocketTransport
 from yuliu.client.errors import ConnectionLost
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from yuliu.server.tls import Certificate
+    from yuliu.server.transport.tls import Certificate
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
 
@@ -32,7 +32,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 @pytest.fixture(scope="module")
 def address(certificate: Certificate) -> Iterator[str]:
     """Of a server with TLS, without the scheme."""
-    with started(lambda: tone_speaker(ToneEngine()), certificate=certificate) as server:
+    with started(lambda: tone_synthesizer(ToneEngine()), certificate=certificate) as server:
         trusting = ssl.create_default_context(cafile=certificate.chain)
         while httpx.get(f"https://localhost:{server.port}/ready", verify=trusting).status_code != 200:
             pass
@@ -59,7 +59,7 @@ async def test_a_certificate_of_another_name(tmp_path: Path, monkeypatch: pytest
     other = make_certificate(tmp_path, "-nodes", name="elsewhere.invalid")
     monkeypatch.setenv("SSL_CERT_FILE", str(other.chain))
     with (
-        started(lambda: tone_speaker(ToneEngine()), certificate=other) as server,
+        started(lambda: tone_synthesizer(ToneEngine()), certificate=other) as server,
         pytest.raises(ConnectionLost, match="ostname mismatch"),
     ):
         await WebSocketTransport(f"https://localhost:{server.port}").connect()
@@ -70,7 +70,7 @@ async def test_the_wrong_scheme(address: str) -> None:
     with pytest.raises(ConnectionLost, match=r"the address begins with https$"):
         await WebSocketTransport(f"http://{address}").connect()
     with (
-        started(lambda: tone_speaker(ToneEngine())) as plain,
+        started(lambda: tone_synthesizer(ToneEngine())) as plain,
         pytest.raises(ConnectionLost, match=r"the address begins with http$"),
     ):
         await WebSocketTransport(f"https://localhost:{plain.port}").connect()

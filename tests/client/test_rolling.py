@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from in_process import AT_ONCE
 from native import LONG, PATIENCE_S, TEXT, pcm_of
-from serving import Gate, running_server, tone_speaker
+from serving import Gate, running_server, tone_synthesizer
 from switch import Draining, InProcessSwitch, switched
 
 from yuliu.audio.pcm import to_s16le
@@ -122,7 +122,7 @@ async def test_over_real_sockets(leaving: Running, staying: Running) -> None:
         await until_hung_up(client)
         assert switch.num_connections == 2
         assert len(switch.open) == 1
-    assert staying.speaker.num_streams == leaving.speaker.num_streams == 0
+    assert staying.synthesizer.num_streams == leaving.synthesizer.num_streams == 0
 
 
 async def test_in_process(client: AsyncClient, switch: InProcessSwitch, gates: list[Gate], staying: Running) -> None:
@@ -345,8 +345,8 @@ async def test_a_start_that_crosses_it_and_nobody_else_is_there(client: AsyncCli
 @given(acts=st.lists(st.sampled_from(("open", "write", "turn", "wait", "drain", "drop")), max_size=24))
 def test_any_order(acts: list[str]) -> None:
     """Every stream has the samples of its whole text, however servers stop and connections are lost between."""
-    with tone_speaker(ToneEngine()) as speaker:
-        wanted = to_s16le(speaker.speak("".join(PIECES)).samples)
+    with tone_synthesizer(ToneEngine()) as synthesizer:
+        wanted = to_s16le(synthesizer.speak("".join(PIECES)).samples)
     asyncio.run(_play(acts, wanted))
 
 

@@ -12,17 +12,17 @@ import pytest
 from pages import ROOT, Page
 
 import yuliu
-from yuliu.engines import places
-from yuliu.session import intake
+from yuliu.engines import alignment
+from yuliu.stream import text_pipeline
 from yuliu.text.en import English
-from yuliu.text.reader import Reader, Text, options, ssml, ssml_values
-from yuliu.text.spans import split_languages
+from yuliu.text.markup import MarkupReader, CleanText, options, ssml, ssml_values
+from yuliu.text.language_spans import split_languages
 from yuliu.text.zh import Mandarin
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from yuliu.text.reading import FrontEnd
+    from yuliu.text.frontend import FrontEnd
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 Table = list[list[str]]
@@ -52,13 +52,13 @@ def front_end(language: str) -> FrontEnd:
 
 def rules_in_code() -> Iterator[str]:
     """The names of rules, wherever the reader, the front ends, the ledger or the engines leave something out."""
-    for path in (ROOT / "src" / "yuliu" / "text" / "reader").glob("*.py"):
+    for path in (ROOT / "src" / "yuliu" / "text" / "markup").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "skip":
                 yield from (
                     arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
                 )
-    yield from ("punctuation", "symbol", "language_not_spoken", places.UNKNOWN_PHONEME)
+    yield from ("punctuation", "symbol", "language_not_spoken", alignment.UNKNOWN_PHONEME)
 
 
 def test_every_rule_is_listed(lang: str) -> None:
@@ -80,16 +80,16 @@ def test_choices_shown_in_the_how_to_are_accepted(lang: str) -> None:
     """Each option that the how-to page shows can be given, and there is one for each field."""
     text = page_of(lang, "how-to/control-how-it-is-read").text
     shown = re.findall(r'`(\w+)=(?:"(\w+)"|(False))`', text)
-    assert {name for name, *_ in shown} == {field.name for field in fields(yuliu.ReaderOptions)}
+    assert {name for name, *_ in shown} == {field.name for field in fields(yuliu.MarkupOptions)}
     for name, word, _ in shown:
         choice: dict[str, Any] = {name: word or False}
-        assert getattr(yuliu.ReaderOptions(**choice), name) == choice[name]  # raises for what is no choice
+        assert getattr(yuliu.MarkupOptions(**choice), name) == choice[name]  # raises for what is no choice
 
 
 def test_each_option_of_the_reader_is_told_with_default_and_choices(lang: str) -> None:
     """The library's page tells the default and all choices of each option."""
     page = page_of(lang, "reference/library").text
-    for field in fields(yuliu.ReaderOptions):
+    for field in fields(yuliu.MarkupOptions):
         row = re.search(rf"^\| `{field.name}` \| `(\"?\w+\"?)` \| (.*) \|$", page, re.MULTILINE)
         assert row, field.name
         assert row[1] == (f'"{field.default}"' if isinstance(field.default, str) else str(field.default))
@@ -102,14 +102,14 @@ def test_each_example_of_markup_is_read_so(lang: str) -> None:
     table = tables_of(page_of(lang, "reference/markup"))[0]
     assert len(table) > 15
     for written, spoken, _ in table:
-        reader = Reader()
+        reader = MarkupReader()
         events = [*reader.push(bare(written)), *reader.flush()]
-        assert "".join(event.text for event in events if isinstance(event, Text)).strip() == bare(spoken), written
+        assert "".join(event.text for event in events if isinstance(event, CleanText)).strip() == bare(spoken), written
 
 
 def test_every_warning_is_told_word_by_word(lang: str) -> None:
     """The last table holds each warning that there is."""
-    known = {value for module in (ssml, intake) for name, value in vars(module).items() if is_warning(name, value)}
+    known = {value for module in (ssml, text_pipeline) for name, value in vars(module).items() if is_warning(name, value)}
     assert len(known) == 8
     assert {bare(row[0]) for row in tables_of(page_of(lang, "reference/markup"))[-1]} == known
 

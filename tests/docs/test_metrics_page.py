@@ -9,7 +9,7 @@ import pytest
 from pages import ROOT, Page
 from streams_reported import everything_told, exported, report
 
-from yuliu.metrics.report import FeedbackKind, Loss, Outcome
+from yuliu.metrics.report import FeedbackKind, Loss, StreamOutcome
 from yuliu.metrics.trace import _attributes, _events
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
@@ -46,7 +46,7 @@ def test_bounds_are_those_of_the_histograms(lang: str) -> None:
 def test_words_and_fields_are_named(lang: str) -> None:
     """Parts, outcomes, kinds and losses; fields of the statistics; events and attributes of the spans."""
     quoted = set(re.findall(r"`([^`\n]+)`", text_of(lang)))
-    words = {*report().moments.parts(), *get_args(Outcome), *get_args(FeedbackKind), *get_args(Loss)}
+    words = {*report().moments.parts(), *get_args(StreamOutcome), *get_args(FeedbackKind), *get_args(Loss)}
     stats = everything_told().stats()
     assert isinstance(stats["now"], dict)
     events = {name for name, _ in _events(report().moments)}

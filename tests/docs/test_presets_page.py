@@ -28,9 +28,9 @@ def tables_of(page: Page) -> list[list[list[str]]]:
 
 def row_of(preset: home.Preset) -> list[str]:
     low, high = preset.chunking.weights
-    lanes, queue = (
+    workers, queue = (
         word if bounds.most is None else f"{bounds.least}-{bounds.most}"
-        for bounds, word in ((preset.lanes, "`all`"), (preset.queue, "`memory`"))
+        for bounds, word in ((preset.workers, "`all`"), (preset.queue, "`memory`"))
     )
     return [
         f"`{preset.name}`",
@@ -38,7 +38,7 @@ def row_of(preset: home.Preset) -> list[str]:
         f"`{preset.stream_class.value}`",
         f"`{preset.chunking.strategy}`",
         f"{low:g}-{high:g}",
-        lanes,
+        workers,
         queue,
         "" if preset.max_lead_s is None else f"{preset.max_lead_s:g} s",
     ]
@@ -55,7 +55,7 @@ def test_each_field_is_told_with_its_range(lang: str) -> None:
     assert set(rows) == set(as_values(presets()["api"])) - {"name"}
     limits = {
         "first_packet_ms": home.MAX_FIRST_PACKET_MS,
-        "lanes": home.MAX_LANES,
+        "workers": home.MAX_WORKERS,
         "queue": home.MAX_QUEUE,
         "max_lead_s": home.MAX_LEAD_S,
     }

@@ -17,12 +17,12 @@ from yuliu import errors
 from yuliu.cli.app import COMMANDS
 from yuliu.server.app import create_app
 from yuliu.server.limits import Limits
-from yuliu.speaker import Speaker
+from yuliu.synthesizer import Synthesizer
 from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
 from yuliu.text.zh.phones import phones as zh_phones
 from yuliu.types import Coverage, Mark, Skipped, Timing
 from yuliu.voices.toml import parse_manifest
-from yuliu.wire import manner, openai, phrases, problems
+from yuliu.wire import synthesis_options, openai, phrases, problems
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 VALUES = (
@@ -34,7 +34,7 @@ VALUES = (
         yuliu.Heard,
         yuliu.Timeline,
         yuliu.SpeakOptions,
-        yuliu.ReaderOptions,
+        yuliu.MarkupOptions,
         yuliu.SegmenterOptions,
         yuliu.Chunking,
         yuliu.Effects,
@@ -53,9 +53,9 @@ def quoted(text: str) -> set[str]:
 
 
 def test_library_names_everything_public(lang: str) -> None:
-    """Every public name, every field of the public values, every member of a speaker and a stream is there."""
+    """Every public name, every field of the public values, every member of a synthesizer and a stream is there."""
     page = reference(lang, "library")
-    members = {name for cls in (Speaker, yuliu.Stream) for name in vars(cls) if not name.startswith("_")}
+    members = {name for cls in (Synthesizer, yuliu.Stream) for name in vars(cls) if not name.startswith("_")}
     of_values = {field.name for cls in VALUES for field in fields(cls)}
     named = {word for code in quoted(page) for word in re.findall(r"\w+", code)}
     missing = {*yuliu.__all__, *members, *of_values} - named
@@ -86,7 +86,7 @@ def test_command_line_names_every_option(lang: str, name: str) -> None:
     """Every command, subcommand and option is in its section."""
     section = re.split(r"^## ", reference(lang, "cli"), flags=re.MULTILINE)
     section = [text for text in section if text.startswith(f"`yuliu {name}`")]
-    command: click.Command = import_module(f"yuliu.cli.{name}").command
+    command: click.Command = import_module(f"yuliu.cli.commands.{name}").command
     commands = list(command.commands.values()) if isinstance(command, click.Group) else [command]
     for each in commands:
         long_options = [option for param in each.params for option in param.opts if option.startswith("--")]
@@ -101,7 +101,7 @@ def test_console_blocks_name_what_there_is(lang: str) -> None:
     for targets in re.findall(r"^\$ make ((?:[a-z-]+ ?)+)", shown, re.MULTILINE):
         assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets.split())
     for name, rest in re.findall(r"\byuliu (\w+)([^#|\n]*)", shown):
-        known = {option for param in import_module(f"yuliu.cli.{name}").command.params for option in param.opts}
+        known = {option for param in import_module(f"yuliu.cli.commands.{name}").command.params for option in param.opts}
         assert set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest)) <= known, (name, rest)
 
 
@@ -109,7 +109,7 @@ def test_http_names_paths_fields_codes_and_limits(lang: str) -> None:
     """Every path, field of a request, error code with its status, alias and limit is there."""
     page = reference(lang, "http")
     paths = {route.path for route in create_app(lambda: pytest.fail("not run")).routes}  # type: ignore[attr-defined]
-    names = {field.name for field in fields(openai.SpeechRequest)} - {"manner"} | set(manner.FIELDS)
+    names = {field.name for field in fields(openai.SpeechRequest)} - {"manner"} | set(synthesis_options.FIELDS)
     names |= openai.ALIASES | set(openai.MODELS)
     assert paths | names <= quoted(page)
     for code, status in problems.STATUS.items():

@@ -10,10 +10,10 @@ from pages import ROOT, Page
 
 from yuliu.audio.formats import FORMATS
 from yuliu.server.native.limits import NativeLimits
-from yuliu.wire.native.conversation import MAX_CONTEXTS, MAX_REFUSED, _No
+from yuliu.wire.native.protocol import MAX_CONTEXTS, MAX_REFUSED, _No
 from yuliu.wire.native.messages import Close
-from yuliu.wire.native.reading import KINDS, MAX_MESSAGE_BYTES
-from yuliu.wire.native.writing import MAX_SOUND_BYTES, TYPES
+from yuliu.wire.native.decode import KINDS, MAX_MESSAGE_BYTES
+from yuliu.wire.native.encode import MAX_SOUND_BYTES, TYPES
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from yuliu.audio.gain import scaled
 from yuliu.engines.api import PlanOptions, StepRequest
-from yuliu.engines.fastspeech2 import FastSpeech2Engine, FastSpeech2Utterance
+from yuliu.engines.fastspeech2.engine import FastSpeech2Engine, FastSpeech2Utterance
 from yuliu.errors import SynthesisFailed, VoiceNotReady
-from yuliu.text.reading import Piece, Reading, Unit
+from yuliu.text.frontend import Piece, Reading, Unit
 from yuliu.types import Boundary, Segment, Skipped, Span, SpeakOptions
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ def test_reading_is_timed_within_the_plan(
     engine: FastSpeech2Engine, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     """A plan tells how long the front end took, whether there was anything to say or not."""
-    monkeypatch.setattr("yuliu.engines.fastspeech2.perf_counter", iter([7.0, 7.25]).__next__)
+    monkeypatch.setattr("yuliu.engines.fastspeech2.engine.perf_counter", iter([7.0, 7.25]).__next__)
     utterance = engine.plan(segment_of(text), options())
     assert utterance.front_end_s == 0.25
     _, after = step(engine, utterance, 5) if not utterance.done else (None, utterance)

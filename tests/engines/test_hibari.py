@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.engines.api import PlanOptions, StepRequest, Utterance
-from yuliu.engines.hibari import FIRST_FRAMES, HibariEngine, load_oov
-from yuliu.engines.hibari_dsp import HOP, SAMPLE_RATE
-from yuliu.engines.surgery.onnx import split_hibari
+from yuliu.engines.hibari.convert import split_hibari
+from yuliu.engines.hibari.dsp import HOP, SAMPLE_RATE
+from yuliu.engines.hibari.engine import FIRST_FRAMES, HibariEngine, load_oov
 from yuliu.errors import SynthesisFailed, VoiceNotReady
-from yuliu.text.reading import Piece, Reading, Unit
+from yuliu.text.frontend import Piece, Reading, Unit
 from yuliu.types import Boundary, Segment, Skipped, Span, SpeakOptions
 
 if TYPE_CHECKING:
@@ -349,5 +349,5 @@ def test_the_net_for_unknown_words_needs_its_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", [TEXT, "..."])
 def test_reading_is_timed_within_the_plan(engine: HibariEngine, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
     """A plan tells how long the front end took, whether there was anything to say or not."""
-    monkeypatch.setattr("yuliu.engines.hibari.perf_counter", iter([7.0, 7.25]).__next__)
+    monkeypatch.setattr("yuliu.engines.hibari.engine.perf_counter", iter([7.0, 7.25]).__next__)
     assert engine.plan(segment(text), options()).front_end_s == 0.25

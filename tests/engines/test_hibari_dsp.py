@@ -11,12 +11,12 @@ from hibari import dsp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yuliu.engines.hibari_dsp import HOP, LAG_FRAMES, NUM_BINS, Carry, NoiseTable, render
+from yuliu.engines.hibari.dsp import HOP, LAG_FRAMES, NUM_BINS, Carry, NoiseTable, render
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from yuliu.engines.hibari_dsp import Floats
+    from yuliu.engines.hibari.dsp import Floats
 
 
 @dataclass(frozen=True)

@@ -6,29 +6,29 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.engines.hibari_model import Planned
-from yuliu.engines.hibari_track import Line, alignment_lag_frames, heard, lay_track, split_lines, symbols_of
-from yuliu.text.reading import Unit
+from yuliu.engines.hibari.model import HibariPlan
+from yuliu.engines.hibari.track import TrackWord, alignment_lag_frames, heard, lay_track, split_lines, symbols_of
+from yuliu.text.frontend import Unit
 from yuliu.types import Span
 
 SILENT, LOUD = -1.5, 1.5
 
 
-def line(symbols: str, marks: str = " ") -> Line:
-    return Line(Unit(Span(0, 1), symbols, tuple(symbols), marks), tuple(symbols), tuple(marks))
+def line(symbols: str, marks: str = " ") -> TrackWord:
+    return TrackWord(Unit(Span(0, 1), symbols, tuple(symbols), marks), tuple(symbols), tuple(marks))
 
 
-def planned(edges: list[int], loudness: list[float]) -> Planned:
+def planned(edges: list[int], loudness: list[float]) -> HibariPlan:
     hidden = np.zeros((130, len(loudness)), np.float32)
     hidden[-1] = loudness
-    return Planned(np.array(edges), hidden, np.arange(len(loudness), dtype=np.float32))
+    return HibariPlan(np.array(edges), hidden, np.arange(len(loudness), dtype=np.float32))
 
 
 words = st.builds(line, st.text("abc", min_size=1, max_size=30), st.sampled_from([" ", ", ", "", ". "]))
 
 
 @given(lines=st.lists(words, max_size=40), max_symbols=st.integers(1, 60))
-def test_parts_hold_all_words_in_order(lines: list[Line], max_symbols: int) -> None:
+def test_parts_hold_all_words_in_order(lines: list[TrackWord], max_symbols: int) -> None:
     """Parts joined are the script, none is empty, and none of several words is too long."""
     parts = split_lines(lines, max_symbols=max_symbols)
     assert [word for part in parts for word in part] == lines

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from yuliu.engines import melgan
-from yuliu.engines.fastspeech2 import FastSpeech2, read_symbols
-from yuliu.engines.litert import Graph
-from yuliu.engines.melgan import HOP_SAMPLES, LOOK_AHEAD_FRAMES, MelGan
-from yuliu.engines.phones import write_scripts
-from yuliu.engines.surgery import melgan as surgery
+from yuliu.engines.fastspeech2 import convert_melgan as surgery
+from yuliu.engines.fastspeech2 import melgan
+from yuliu.engines.fastspeech2.engine import FastSpeech2, read_symbols
+from yuliu.engines.fastspeech2.litert import LiteRtGraph
+from yuliu.engines.fastspeech2.melgan import HOP_SAMPLES, LOOK_AHEAD_FRAMES, MelGan
+from yuliu.engines.fastspeech2.phones import write_scripts
 from yuliu.errors import SynthesisFailed, VoiceNotReady
-from yuliu.text.reading import Unit
+from yuliu.text.frontend import Unit
 from yuliu.types import Span
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from yuliu.engines.melgan import State
+    from yuliu.engines.fastspeech2.melgan import State
     from yuliu.types import Samples
 
 pytestmark = pytest.mark.voices
@@ -118,7 +118,7 @@ def test_it_is_the_published_network(vocoder: MelGan, baker_files: dict[str, Pat
     ]
     (script,) = write_scripts(units, max_units=4)
     _, mel = FastSpeech2(baker_files["fastspeech2.tflite"], ids).speak(script, speed=1.0)
-    (output,) = Graph(baker_files["mb_melgan.tflite"]).run([mel[np.newaxis]], [0])
+    (output,) = LiteRtGraph(baker_files["mb_melgan.tflite"]).run([mel[np.newaxis]], [0])
     published = np.asarray(output[0, :, 0], np.float32)
     sound = in_steps(vocoder, mel, [])
     inside = slice(LOOK_AHEAD_FRAMES * HOP_SAMPLES, len(sound))  # at its ends the published graph reflects

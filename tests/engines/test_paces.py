@@ -7,7 +7,7 @@ import pyloudnorm
 import pytest
 
 import yuliu
-from yuliu.session import StreamOptions
+from yuliu.stream import StreamOptions
 from yuliu.types import MAX_SPEED, MIN_SPEED, SpeakOptions
 
 pytestmark = pytest.mark.voices
@@ -20,11 +20,11 @@ TEXTS = {
 @pytest.mark.parametrize("voice", TEXTS)
 def test_the_pace_is_what_was_asked_for(voice: str) -> None:
     """Also where the model itself gets no faster, or gets softer: FastSpeech2 by 18 dB at four times its pace."""
-    with yuliu.open(voice) as speaker:
-        meter = pyloudnorm.Meter(speaker.sample_rate)
+    with yuliu.open(voice) as synthesizer:
+        meter = pyloudnorm.Meter(synthesizer.sample_rate)
         found = {}
         for speed in (1.0, MIN_SPEED, 0.75, 1.5, 2.0, 3.0, MAX_SPEED):
-            audio = speaker.speak(TEXTS[voice], options=StreamOptions(speak=SpeakOptions(speed=speed)))
+            audio = synthesizer.speak(TEXTS[voice], options=StreamOptions(speak=SpeakOptions(speed=speed)))
             found[speed] = audio.duration_s, meter.integrated_loudness(audio.samples.astype(np.float64))
     length_s, loudness_lufs = found[1.0]
     for speed, (spoken_s, spoken_lufs) in found.items():
@@ -34,9 +34,9 @@ def test_the_pace_is_what_was_asked_for(voice: str) -> None:
 
 @pytest.mark.parametrize("voice", TEXTS)
 def test_words_sound_within_the_sound_at_every_pace(voice: str) -> None:
-    with yuliu.open(voice) as speaker:
+    with yuliu.open(voice) as synthesizer:
         for speed in (MIN_SPEED, 1.0, 2.0, MAX_SPEED):
-            audio = speaker.speak(TEXTS[voice], options=StreamOptions(speak=SpeakOptions(speed=speed)))
+            audio = synthesizer.speak(TEXTS[voice], options=StreamOptions(speak=SpeakOptions(speed=speed)))
             starts_s = [timing.start_s for timing in audio.timings]
             assert starts_s == sorted(starts_s)
             assert 0.7 * audio.duration_s < audio.timings[-1].end_s <= audio.duration_s

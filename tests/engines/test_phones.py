@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.engines.phones import Run, lay_out, write_scripts
-from yuliu.text.reading import Unit
+from yuliu.engines.fastspeech2.phones import ScriptRun, lay_out, write_scripts
+from yuliu.text.frontend import Unit
 from yuliu.types import Span
 
 MARKS = ("#0", "#1", "#2", "#3")
@@ -20,7 +20,7 @@ def units(marks: list[str]) -> list[Unit]:
 
 
 @st.composite
-def runs(draw: st.DrawFn) -> list[Run]:
+def runs(draw: st.DrawFn) -> list[ScriptRun]:
     """Scripts with any durations and any frames audible, as a bad model might give them."""
     marks = draw(st.lists(st.sampled_from(MARKS), min_size=1, max_size=12))
     drawn = []
@@ -29,15 +29,15 @@ def runs(draw: st.DrawFn) -> list[Run]:
         durations = draw(st.lists(st.integers(0, 9), min_size=size, max_size=size))
         edges = tuple(int(edge) for edge in np.cumsum([0, *durations]))
         audible = np.array(draw(st.lists(st.booleans(), min_size=edges[-1], max_size=edges[-1])), np.bool_)
-        drawn.append(Run(script, edges, audible))
+        drawn.append(ScriptRun(script, edges, audible))
     return drawn
 
 
-def run_of(marks: list[str], durations: list[int], audible: range) -> Run:
+def run_of(marks: list[str], durations: list[int], audible: range) -> ScriptRun:
     """One run with one stretch of audible frames."""
     (script,) = write_scripts(units(marks), max_units=len(marks))
     edges = tuple(int(edge) for edge in np.cumsum([0, *durations]))
-    return Run(script, edges, np.isin(np.arange(edges[-1]), audible))
+    return ScriptRun(script, edges, np.isin(np.arange(edges[-1]), audible))
 
 
 def test_symbols_stand_between_silence_and_end_mark() -> None:
@@ -97,11 +97,11 @@ def test_syllables_reach_to_each_other_but_not_over_pauses() -> None:
     (script,) = write_scripts(units(["#1", "#3", "#0"]), max_units=3)
     edges = tuple(int(edge) for edge in np.cumsum([0, 4, 3, 5, 8, 3, 5, 20, 3, 5, 8, 4]))
     audible = np.isin(np.arange(edges[-1]), [*range(4, 38), *range(48, 60)])
-    assert Run(script, edges, audible).places() == [(4, 18), (18, 38), (48, 60)]
+    assert ScriptRun(script, edges, audible).places() == [(4, 18), (18, 38), (48, 60)]
 
 
 @given(runs(), st.integers(0, 12), st.integers(0, 12))
-def test_layouts_hold_for_any_durations(drawn: list[Run], lead_frames: int, tail_frames: int) -> None:
+def test_layouts_hold_for_any_durations(drawn: list[ScriptRun], lead_frames: int, tail_frames: int) -> None:
     """Kept frames lie within their runs, places are in order and within what is heard, silences add up."""
     layout = lay_out(drawn, lead_frames=lead_frames, tail_frames=tail_frames)
     total = sum(stop - start for start, stop in layout.kept)

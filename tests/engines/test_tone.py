@@ -15,10 +15,10 @@ from yuliu.engines.api import StepRequest
 from yuliu.engines.tone import BLOCK_FRAMES, PACKET_FRAMES, ToneEngine, ToneScript, tone
 
 if TYPE_CHECKING:
-    from yuliu.engines.tone import Manner
+    from yuliu.engines.tone import ToneManner
     from yuliu.types import Samples
 
-MANNERS: list[Manner] = ["frames", "autoregressive", "remote"]
+MANNERS: list[ToneManner] = ["frames", "autoregressive", "remote"]
 
 
 def steps(engine: ToneEngine, text: str, sizes: list[int]) -> list[Samples]:

@@ -62,7 +62,7 @@ def test_pitch_is_right_in_every_format_at_every_rate(running: Running, name: Fo
     told = int(answer.headers["x-sample-rate"])
     assert told == rate
     (heard,) = decoded(answer.content, choose_encoding(name, 24_000, sample_rate=told))
-    assert pitch_hz(heard, rate) == pytest.approx(pitch_hz(running.speaker.speak(SENTENCE).samples, 24_000), abs=2)
+    assert pitch_hz(heard, rate) == pytest.approx(pitch_hz(running.synthesizer.speak(SENTENCE).samples, 24_000), abs=2)
 
 
 def pitch_hz(samples: Samples, sample_rate: int) -> float:
@@ -79,7 +79,7 @@ def test_a_wav_is_played_to_its_end_by_those_who_believe_its_sizes(running: Runn
     pipe stops after the first sentences. Kokoro-FastAPI#94: a head in every piece ends the sound after the first.
     """
     body = running.speech(input=text).content
-    made = running.speaker.speak(text).samples
+    made = running.synthesizer.speak(text).samples
     for reader in (read_by_wave, read_by_ffmpeg):
         assert reader(body) == len(made)
     assert body.count(b"RIFF") == 1

@@ -18,7 +18,7 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
 from yuliu.engines.tone import ToneEngine, ToneScript
-from yuliu.speaker import Speaker
+from yuliu.synthesizer import Synthesizer
 
 if TYPE_CHECKING:
     import socket
@@ -83,9 +83,9 @@ def test_a_second_request_does_not_wait_for_the_first_to_end(gated: Running) -> 
     gated.wait_until(lambda: gated.engine.num_steps == 7)
     for _ in range(100):  # turns of the loop in which all of the first one is read
         gated.client.get("/health")
-    num_jobs = gated.speaker._scheduler.num_jobs
+    num_jobs = gated.synthesizer._scheduler.num_jobs
     second = asked_for(gated, SENTENCE)
-    gated.wait_until(lambda: gated.speaker._scheduler.num_jobs > num_jobs)
+    gated.wait_until(lambda: gated.synthesizer._scheduler.num_jobs > num_jobs)
     for _ in range(3):
         gated.gate.pass_one()
     assert first_sound(second)
@@ -121,7 +121,7 @@ def test_a_long_stream_leaves_the_next_ones_first_sound_as_it_was(gated: Running
     other = asked_for(gated, LONG)
     for _ in range(40):
         other.recv(8_192)
-    assert gated.speaker.num_streams >= 1
+    assert gated.synthesizer.num_streams >= 1
     assert first_sound(asked_for(gated, SENTENCE)) == alone
 
 
@@ -214,7 +214,7 @@ def test_a_language_that_the_voice_lacks_is_told() -> None:
 def english_only() -> AbstractContextManager[int]:
     """A server whose voice speaks no Mandarin; gives the port."""
     return serving(
-        lambda: Speaker({"tone": lambda: ToneEngine(languages=("en",))}, {"en": {"en": "tone"}}, default="en")
+        lambda: Synthesizer({"tone": lambda: ToneEngine(languages=("en",))}, {"en": {"en": "tone"}}, default="en")
     )
 
 
@@ -269,7 +269,7 @@ def test_a_voice_is_its_whole_name() -> None:
     """
     routes: dict[str, dict[Lang, str]] = {name: {"en": "tone"} for name in ODD_VOICES}
     with (
-        serving(lambda: Speaker({"tone": ToneEngine}, routes, default="carls")) as port,
+        serving(lambda: Synthesizer({"tone": ToneEngine}, routes, default="carls")) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
     ):
         until_ready(client)
@@ -332,7 +332,7 @@ def test_a_flood_of_digits_is_spoken_while_others_are_served(running: Running) -
     assert first_sound(raw)
     assert running.speech(input="hello", response_format="pcm").content == pcm_of(running, "hello")
     raw.close()
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_text_in_an_address_is_not_spoken(running: Running, caplog: pytest.LogCaptureFixture) -> None:

@@ -15,9 +15,9 @@ from by_hand import HandScheduler, hand_stream, pass_time, run
 from native import pcm_of, talking
 from serving import running_server
 
-from yuliu.client.jitter import JitterBuffer
+from yuliu.playback.jitter_buffer import JitterBuffer
 from yuliu.segmenter import Segmenter
-from yuliu.session import StreamLimits, StreamOptions
+from yuliu.stream import StreamLimits, StreamOptions
 from yuliu.text.en import English
 from yuliu.text.zh import Mandarin
 from yuliu.types import Finished, Segment

@@ -22,8 +22,8 @@ from yuliu.audio.formats import FORMATS, FormatName, choose_encoding
 from yuliu.audio.join import LEAD_S
 from yuliu.audio.pcm import to_s16, to_s16le
 from yuliu.engines.api import PlanOptions, StepRequest
-from yuliu.engines.catalogue import DERIVATIONS
-from yuliu.speaker import load_voice
+from yuliu.engines.registry import DERIVATIONS
+from yuliu.synthesizer import load_voice
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 from yuliu.voices import VoiceStore
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from yuliu.engines.api import Engine, Utterance
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
     from yuliu.types import Lang, Samples
 
 pytestmark = pytest.mark.voices
@@ -61,10 +61,10 @@ MAX_GROWTH_BYTES = 8 << 20
 
 
 @pytest.fixture(scope="module")
-def speaker() -> Iterator[Speaker]:
+def synthesizer() -> Iterator[Synthesizer]:
     """The real voices, in this process."""
-    with yuliu.open() as speaker:
-        yield speaker
+    with yuliu.open() as synthesizer:
+        yield synthesizer
 
 
 @pytest.fixture(scope="module")
@@ -82,13 +82,13 @@ def level_db(samples: Samples) -> float:
 
 
 @pytest.mark.parametrize(("voice", "text"), WORDS)
-def test_one_word_is_spoken_whole(speaker: Speaker, voice: str, text: str) -> None:
+def test_one_word_is_spoken_whole(synthesizer: Synthesizer, voice: str, text: str) -> None:
     """It sounds, begins and ends softly, and takes the time of a word.
 
     Kokoro-FastAPI#239, pocket-tts#313, sherpa-onnx#1695, VibeVoice's own advice: texts of one to three words are
     spelled out, invented, or empty. pocket-tts#171: a click at each start. dsm#109: loud noise at the end.
     """
-    audio = speaker.speak(text, voice=voice)
+    audio = synthesizer.speak(text, voice=voice)
     samples, edge = audio.samples, RATE // 200
     assert 0.2 < audio.duration_s < 1.2
     assert audio.coverage.spoken == (Span(0, len(text)),)
@@ -99,13 +99,13 @@ def test_one_word_is_spoken_whole(speaker: Speaker, voice: str, text: str) -> No
 
 
 @pytest.mark.parametrize(("voice", "text"), BEGINNINGS)
-def test_the_first_word_is_heard_from_its_beginning(speaker: Speaker, voice: str, text: str) -> None:
+def test_the_first_word_is_heard_from_its_beginning(synthesizer: Synthesizer, voice: str, text: str) -> None:
     """It is about as loud as the rest, and what comes before it is quiet.
 
     sherpa-onnx#1777: the first word is lost, #2757: the first phoneme. Here silence is cut at the start of a stream,
     which must not cut the word.
     """
-    audio = speaker.speak(text, voice=voice)
+    audio = synthesizer.speak(text, voice=voice)
     first = audio.timings[0]
     word = audio.samples[round(first.start_s * RATE) : round(first.end_s * RATE)]
     onset_s = np.flatnonzero(np.abs(audio.samples) > AUDIBLE)[0] / RATE
@@ -143,14 +143,14 @@ def rendered(engine: Engine, utterance: Utterance) -> Samples:
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize(("voice", "text"), [("heart", "Goodbye"), ("baker", "再见")])
 def test_the_last_syllable_of_one_word_is_in_every_format(
-    port: int, speaker: Speaker, name: FormatName, voice: str, text: str
+    port: int, synthesizer: Synthesizer, name: FormatName, voice: str, text: str
 ) -> None:
     """What a player makes of the answer has all of the sound, and as much of it at the end.
 
     Kokoro-FastAPI 0.3: the last page of Ogg was lost, and with it the last syllable of one word as opus; #467: the end
     of FLAC and WAV. livekit/agents#1850: decoders complain about the last packet of MP3.
     """
-    made = speaker.speak(text, voice=voice).samples
+    made = synthesizer.speak(text, voice=voice).samples
     body = {"input": text, "voice": voice, "response_format": name}
     answer = httpx.post(f"http://127.0.0.1:{port}/v1/audio/speech", json=body, timeout=PATIENCE_S)
     encoding = choose_encoding(name, RATE)
@@ -170,7 +170,7 @@ def _delay(heard: Samples, made: Samples) -> int:
     return int(np.argmax(np.fft.irfft(spectrum)[: len(heard)]))
 
 
-def test_listeners_at_a_time_hear_their_own_text(port: int, speaker: Speaker) -> None:
+def test_listeners_at_a_time_hear_their_own_text(port: int, synthesizer: Synthesizer) -> None:
     """Two voices, both doors, all at once: every sample is that of the text alone.
 
     RealtimeTTS#230 and #310, alltalk_tts#290: sound of one client reaches another. unmute: a new client receives
@@ -180,7 +180,7 @@ def test_listeners_at_a_time_hear_their_own_text(port: int, speaker: Speaker) ->
         "heart": "This is for the first listener, and for nobody else. She hears twelve words.",
         "baker": "这一段是给第二位听众的，别人都听不到。他听见的是这句话。",
     }
-    wanted = {voice: to_s16le(speaker.speak(text, voice=voice).samples) for voice, text in texts.items()}
+    wanted = {voice: to_s16le(synthesizer.speak(text, voice=voice).samples) for voice, text in texts.items()}
 
     def over_http(voice: str) -> bytes:
         body = {"input": texts[voice], "voice": voice, "response_format": "pcm"}
@@ -198,7 +198,7 @@ def test_listeners_at_a_time_hear_their_own_text(port: int, speaker: Speaker) ->
 
 
 @pytest.mark.parametrize("voice", ["heart", "baker"])
-async def test_chunks_belong_to_their_reader(speaker: Speaker, voice: str) -> None:
+async def test_chunks_belong_to_their_reader(synthesizer: Synthesizer, voice: str) -> None:
     """Kept, they stay what they were; changed, they change nothing that comes later, nor the next stream.
 
     sherpa-onnx#1357: the samples of a callback are silence later, since their memory was the engine's.
@@ -206,7 +206,7 @@ async def test_chunks_belong_to_their_reader(speaker: Speaker, voice: str) -> No
     text = {"heart": "One part. Another one, which is longer.", "baker": "第一句。第二句更长一些，还有。"}[voice]
     for spoil in (False, True):
         kept, copies = [], []
-        async with speaker.stream(voice=voice) as stream:
+        async with synthesizer.stream(voice=voice) as stream:
             await stream.push(text)
             await stream.end()
             async for chunk in stream:
@@ -215,26 +215,26 @@ async def test_chunks_belong_to_their_reader(speaker: Speaker, voice: str) -> No
                 if spoil and chunk.samples.flags.writeable:
                     chunk.samples[:] = 9.0
         assert len(kept) > 2
-        alone = _spoken(speaker, text, voice)
+        alone = _spoken(synthesizer, text, voice)
         assert np.array_equal(np.concatenate(copies), await alone)
         assert spoil or np.array_equal(np.concatenate(kept), np.concatenate(copies))
 
 
-async def _spoken(speaker: Speaker, text: str, voice: str) -> Samples:
-    async with speaker.stream(voice=voice) as stream:
+async def _spoken(synthesizer: Synthesizer, text: str, voice: str) -> Samples:
+    async with synthesizer.stream(voice=voice) as stream:
         await stream.push(text)
         await stream.end()
         return np.concatenate([chunk.samples async for chunk in stream])
 
 
 @pytest.mark.parametrize("text", ["Kokoro 是一个 TTS 模型。", "是 family, friends, 还是 people?"])
-def test_no_language_of_a_mixed_sentence_is_lost(speaker: Speaker, text: str) -> None:
+def test_no_language_of_a_mixed_sentence_is_lost(synthesizer: Synthesizer, text: str) -> None:
     """Each word and each character has its time, in which something sounds.
 
     Kokoro-FastAPI#236, #237, #327, #205: a Mandarin voice leaves English out. CosyVoice#1825: mixed sentences are
     garbled or shortened. sherpa-onnx#2248: a voice reads "Chinese letter, Chinese letter".
     """
-    audio = speaker.speak(text)
+    audio = synthesizer.speak(text)
     assert audio.coverage.spoken == (Span(0, len(text)),)
     said = {char for timing in audio.timings for char in text[timing.source.start : timing.source.end]}
     assert said == set(text) - set(" ,。?")
@@ -243,13 +243,13 @@ def test_no_language_of_a_mixed_sentence_is_lost(speaker: Speaker, text: str) ->
         assert level_db(sound) > level_db(audio.samples) - 20, timing
 
 
-def test_timings_name_what_the_writer_wrote(speaker: Speaker) -> None:
+def test_timings_name_what_the_writer_wrote(synthesizer: Synthesizer) -> None:
     """Whatever words a price or a range becomes, their place is that of the price or the range.
 
     Kokoro-FastAPI#368 and #264: timings name normalised words ("thirtyPM"), which captions cannot be made of.
     """
     text = "It costs $100 after 9:30PM at 40-60°C."
-    audio = speaker.speak(text)
+    audio = synthesizer.speak(text)
     places = dict.fromkeys(text[timing.source.start : timing.source.end] for timing in audio.timings)
     assert list(places) == ["It", "costs", "$100", "after", "9:30PM", "at", "40-60°C"]
     ends = [timing.end_s for timing in audio.timings]
@@ -276,14 +276,14 @@ def test_memory_stays_flat_over_a_thousand_sentences(port: int) -> None:
     assert process.memory_info().rss - settled_bytes < MAX_GROWTH_BYTES
 
 
-def test_a_long_text_is_there_before_a_client_loses_patience(port: int, speaker: Speaker) -> None:
+def test_a_long_text_is_there_before_a_client_loses_patience(port: int, synthesizer: Synthesizer) -> None:
     """1,500 characters, for a client that waits ten seconds for anything to come: all of it comes.
 
     Home Assistant (addons#3360, #3379, core#148602): time is up, the connection is reset, the file is empty, since
     nothing is sent before the last sentence is made.
     """
     text = ("This sentence is one of many, and each of them has sixty letters. " * 30)[:1_500]
-    made = speaker.speak(text, voice="heart")
+    made = synthesizer.speak(text, voice="heart")
     body = {"input": text, "voice": "heart", "response_format": "pcm"}
     received = bytearray()
     with httpx.stream("POST", f"http://127.0.0.1:{port}/v1/audio/speech", json=body, timeout=10) as answer:
@@ -295,7 +295,7 @@ def test_a_long_text_is_there_before_a_client_loses_patience(port: int, speaker:
     assert bytes(received) == to_s16le(made.samples)
 
 
-def test_trailing_bytes_of_one_answer_are_no_sound_of_the_next(port: int, speaker: Speaker) -> None:
+def test_trailing_bytes_of_one_answer_are_no_sound_of_the_next(port: int, synthesizer: Synthesizer) -> None:
     """Answers sentence by sentence, put together as listeners do, are the sentences and nothing between them.
 
     Kokoro-FastAPI#463: clicks where the container's last bytes were taken for samples.
@@ -308,5 +308,5 @@ def test_trailing_bytes_of_one_answer_are_no_sound_of_the_next(port: int, speake
                 body = {"input": text, "voice": "heart", "response_format": name}
                 answer = client.post("/v1/audio/speech", json=body)
                 heard.append(decoded(answer.content, choose_encoding(name, RATE))[0])
-            made = np.concatenate([speaker.speak(text, voice="heart").samples for text in sentences])
+            made = np.concatenate([synthesizer.speak(text, voice="heart").samples for text in sentences])
             assert np.array_equal(np.rint(np.concatenate(heard) * 0x8000), to_s16(made))

@@ -9,7 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from streams_reported import report
 
 from yuliu.metrics.metrics import Metrics
-from yuliu.metrics.report import Levels, Moments
+from yuliu.metrics.report import GaugeValues, StreamMoments
 from yuliu.metrics.series import MAX_NAMES
 from yuliu.types import StreamClass
 
@@ -58,7 +58,9 @@ def test_a_stream_that_gave_no_sound_has_no_time_to_it() -> None:
     """A rejected one counts as such, under its code."""
     metrics = Metrics()
     metrics.admission(INTERACTIVE, "rejected", reason="queue_full")
-    metrics.stream_ended(report(outcome="rejected", code="overloaded", moments=Moments(ended_s=0.5), num_segments=0))
+    metrics.stream_ended(
+        report(outcome="rejected", code="overloaded", moments=StreamMoments(ended_s=0.5), num_segments=0)
+    )
     found = samples(metrics)
     rejected = "{'class': 'interactive', 'decision': 'rejected', 'reason': 'queue_full'}"
     assert found[f"yuliu_admissions_total{rejected}"] == 1
@@ -91,14 +93,14 @@ def test_events() -> None:
     metrics = Metrics()
     metrics.chunk_gap(0.03)
     metrics.cancelled(0.004)
-    metrics.lane_replaced("hung")
+    metrics.worker_replaced("hung")
     metrics.cache_lookup("phrases", hit=True)
     metrics.cache_lookup("phrases", hit=False)
     metrics.feedback("click")
     found = samples(metrics)
     assert found["yuliu_chunk_gap_seconds_sum"] == 0.03
     assert found["yuliu_cancel_seconds_bucket{'le': '0.005'}"] == 1
-    assert found["yuliu_lanes_replaced_total{'reason': 'hung'}"] == 1
+    assert found["yuliu_workers_replaced_total{'reason': 'hung'}"] == 1
     assert found["yuliu_cache_lookups_total{'cache': 'phrases', 'result': 'hit'}"] == 1
     assert found["yuliu_cache_lookups_total{'cache': 'phrases', 'result': 'miss'}"] == 1
     assert found["yuliu_feedback_total{'kind': 'click'}"] == 1
@@ -110,28 +112,28 @@ def test_gauges_are_read_when_asked_for() -> None:
     metrics = Metrics()
     busy = 0
     metrics.gauge_source(
-        lambda: Levels(
+        lambda: GaugeValues(
             streams={(INTERACTIVE, "speaking"): 2},
             queue_depth={INTERACTIVE: 1},
-            num_lanes=2,
-            num_lanes_busy=busy,
+            num_workers=2,
+            num_workers_busy=busy,
             throughput_mode=False,
         )
     )
-    metrics.gauge_source(lambda: Levels(streams={(INTERACTIVE, "speaking"): 1}, cache_bytes={"phrases": 9}))
+    metrics.gauge_source(lambda: GaugeValues(streams={(INTERACTIVE, "speaking"): 1}, cache_bytes={"phrases": 9}))
     busy = 2
     found = samples(metrics)
     assert found["yuliu_streams{'class': 'interactive', 'state': 'speaking'}"] == 3
     assert found["yuliu_queue_depth{'class': 'interactive'}"] == 1
-    assert found["yuliu_lanes"] == found["yuliu_lanes_busy"] == 2
+    assert found["yuliu_workers"] == found["yuliu_workers_busy"] == 2
     assert found["yuliu_throughput_mode"] == 0
     assert found["yuliu_cache_bytes{'cache': 'phrases'}"] == 9
     assert "yuliu_connections" not in found
     assert metrics.stats()["now"] == {
         "streams": {"interactive": {"speaking": 3}},
         "queue_depth": {"interactive": 1},
-        "lanes": 2,
-        "lanes_busy": 2,
+        "workers": 2,
+        "workers_busy": 2,
         "throughput_mode": False,
         "cache_bytes": {"phrases": 9},
         "connections": None,
@@ -152,7 +154,7 @@ def test_a_label_cannot_grow_without_end() -> None:
 
 
 def test_all_threads_are_counted() -> None:
-    """Lanes tell at the same time."""
+    """Workers tell at the same time."""
     metrics = Metrics()
 
     def tell() -> None:

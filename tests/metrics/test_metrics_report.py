@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.metrics.report import UNDERRUN_S, Moments, StreamReport
+from yuliu.metrics.report import UNDERRUN_S, StreamMoments, StreamReport
 from yuliu.types import StreamClass
 
 TIMES = st.floats(0, 100)
 MOMENTS = st.builds(
-    Moments,
+    StreamMoments,
     **dict.fromkeys(
         ("first_text_s", "admitted_s", "segment_s", "plan_began_s", "planned_s", "made_s", "sent_s"), st.none() | TIMES
     ),
@@ -21,7 +21,7 @@ MOMENTS = st.builds(
 
 def test_each_part_ends_with_its_moment() -> None:
     """A stream that was opened with its text, waited to be admitted, and was spoken."""
-    moments = Moments(
+    moments = StreamMoments(
         first_text_s=0.0,
         segment_s=0.001,
         admitted_s=0.2,
@@ -46,7 +46,9 @@ def test_each_part_ends_with_its_moment() -> None:
 
 def test_a_stream_that_queues_before_its_text_is_read_waits_twice() -> None:
     """Being admitted is not waiting for text, whichever comes first."""
-    moments = Moments(admitted_s=0.5, segment_s=2.0, plan_began_s=2.1, planned_s=2.2, made_s=2.3, sent_s=2.3, ended_s=3)
+    moments = StreamMoments(
+        admitted_s=0.5, segment_s=2.0, plan_began_s=2.1, planned_s=2.2, made_s=2.3, sent_s=2.3, ended_s=3
+    )
     parts = moments.parts()
     assert parts["queue"] == pytest.approx(0.6)
     assert parts["wait_for_text"] == pytest.approx(1.5)
@@ -55,7 +57,7 @@ def test_a_stream_that_queues_before_its_text_is_read_waits_twice() -> None:
 
 def test_cached_sound_was_not_planned() -> None:
     """Until it was at hand, its stream queued."""
-    parts = Moments(admitted_s=0.1, segment_s=0.0, made_s=0.11, sent_s=0.12, ended_s=1.0).parts()
+    parts = StreamMoments(admitted_s=0.1, segment_s=0.0, made_s=0.11, sent_s=0.12, ended_s=1.0).parts()
     assert (parts["plan"], parts["first_step"]) == (0.0, 0.0)
     assert parts["queue"] == pytest.approx(0.11)
     assert parts["transport"] == pytest.approx(0.01)
@@ -63,13 +65,13 @@ def test_cached_sound_was_not_planned() -> None:
 
 def test_without_sound_there_are_no_parts() -> None:
     """A stream that was cancelled before."""
-    moments = Moments(segment_s=0.0, ended_s=0.2)
+    moments = StreamMoments(segment_s=0.0, ended_s=0.2)
     assert moments.parts() == {}
     assert moments.ttfp_s() is None
 
 
 @given(MOMENTS, TIMES)
-def test_parts_add_up(moments: Moments, front_end_s: float) -> None:
+def test_parts_add_up(moments: StreamMoments, front_end_s: float) -> None:
     """Whatever happened in whatever order, no part is negative and their sum is the moment of the first packet."""
     parts = moments.parts(front_end_s)
     assert all(part >= 0 for part in parts.values())
@@ -86,7 +88,7 @@ def test_a_gap_must_last_to_be_heard(underrun_s: float, heard: bool) -> None:
         door="speech",
         outcome="finished",
         began_at_s=0.0,
-        moments=Moments(ended_s=1.0),
+        moments=StreamMoments(ended_s=1.0),
         underrun_s=underrun_s,
     )
     assert report.had_underrun is heard

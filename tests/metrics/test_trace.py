@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_tra
 from streams_reported import SPOKEN, report
 
 from yuliu.metrics.metrics import Metrics
-from yuliu.metrics.report import Moments, StreamReport
+from yuliu.metrics.report import StreamMoments, StreamReport
 from yuliu.metrics.trace import ENDPOINTS, exporting_provider, open_tracer, record_span
 
 BEGAN_NS = 1_769_860_800_000_000_000
@@ -77,7 +77,9 @@ def test_attributes_are_figures_and_names() -> None:
 
 def test_a_failure_is_an_error() -> None:
     """Of the code that clients are told; what a client does is none."""
-    span = span_of(report(outcome="failed", code="synthesis_failed", door="library", moments=Moments(ended_s=0.1)))
+    span = span_of(
+        report(outcome="failed", code="synthesis_failed", door="library", moments=StreamMoments(ended_s=0.1))
+    )
     assert (span.status.status_code, span.status.description) == (StatusCode.ERROR, "synthesis_failed")
     assert span.kind == SpanKind.INTERNAL
     assert [event.name for event in span.events] == ["failed"]

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streams_reported import report
 
-from yuliu.metrics.report import Moments
-from yuliu.metrics.window import MAX_TTFPS, WINDOW_S, Window, percentile
+from yuliu.metrics.report import StreamMoments
+from yuliu.metrics.window import MAX_TTFPS, WINDOW_S, StatsWindow, percentile
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def reports(draw: st.DrawFn) -> StreamReport:
     return report(
         outcome=draw(st.sampled_from(OUTCOMES)),
         stream_class=draw(st.sampled_from(StreamClass)),
-        moments=Moments(sent_s=sent_s, ended_s=5.0),
+        moments=StreamMoments(sent_s=sent_s, ended_s=5.0),
         underrun_s=draw(st.sampled_from([0.0, 0.004, 0.5])) if sent_s else 0.0,
         audio_s=draw(st.floats(0, 10)) if sent_s else 0.0,
         num_characters=draw(st.integers(0, 50)),
@@ -79,7 +79,7 @@ def test_it_counts_what_happened_in_the_last_minute(
     steps: list[tuple[float, Any]], later_s: float, begin_s: float
 ) -> None:
     """Over facts at any distance, looked at any time later."""
-    window, told, now = Window(), [], begin_s
+    window, told, now = StatsWindow(), [], begin_s
     for pause_s, fact in steps:
         now += pause_s
         told.append((now, fact))
@@ -97,16 +97,16 @@ def test_it_counts_what_happened_in_the_last_minute(
 
 def test_times_to_first_packet_are_bounded_and_the_longest_is_kept() -> None:
     """A second in which very many streams end costs no more memory."""
-    window = Window()
+    window = StatsWindow()
     for index in range(3 * MAX_TTFPS):
-        window.ended(report(moments=Moments(sent_s=9.0 if index == 2 * MAX_TTFPS else 0.1, ended_s=9.0)), 7.5)
+        window.ended(report(moments=StreamMoments(sent_s=9.0 if index == 2 * MAX_TTFPS else 0.1, ended_s=9.0)), 7.5)
     assert len(window._seconds[0].ttfps_s) == MAX_TTFPS
     assert window.stats(7.9)["ttfp_ms"] == {"p50": 100.0, "p95": 100.0, "p99": 100.0, "max": 9000.0}
 
 
 def test_a_time_that_goes_back_a_little_counts_now() -> None:
     """Threads look at the clock before they get their turn."""
-    window = Window()
+    window = StatsWindow()
     window.started(10.01)
     window.started(9.99)
     assert window.stats(69.5)["streams"] == {

@@ -13,16 +13,16 @@ from party import PARTIES
 from serving import PATIENCE_S, running_server, serving
 
 import yuliu
-from yuliu.keys import KeyStore
-from yuliu.server.gate import Keys
-from yuliu.wire.keys import Key
+from yuliu.access.key_store import KeyStore
+from yuliu.server.middleware.auth import KeyRing
+from yuliu.wire.keys import ApiKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from serving import Running
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 Address = tuple[str, str]
 """What a client of OpenAI's is told: where, and a key."""
@@ -45,26 +45,26 @@ def origin() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def voices(origin: str) -> Iterator[tuple[str, Speaker]]:
-    """A server with the real voices, which the tests of a file share: where it is, and its speaker."""
-    speaker = yuliu.open()
+def voices(origin: str) -> Iterator[tuple[str, Synthesizer]]:
+    """A server with the real voices, which the tests of a file share: where it is, and its synthesizer."""
+    synthesizer = yuliu.open()
     with (
-        serving(lambda: speaker, origins=[origin]) as port,
+        serving(lambda: synthesizer, origins=[origin]) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}") as client,
     ):
         deadline_s = time.monotonic() + PATIENCE_S
         while client.get("/ready").status_code != 200:
             assert time.monotonic() < deadline_s
-        yield str(client.base_url).rstrip("/"), speaker
+        yield str(client.base_url).rstrip("/"), synthesizer
 
 
 @pytest.fixture(scope="module")
 def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Address]]:
     """Servers that refuse or fail, and with what key to see it: ``key``, ``scope``, ``busy``, ``failing``."""
     store = KeyStore(tmp_path_factory.mktemp("keys"))
-    shown = {name: store.add(partial(Key, name, **terms)) for name, terms in KEYS}
+    shown = {name: store.add(partial(ApiKey, name, **terms)) for name, terms in KEYS}
     with (
-        running_server(app={"keys": Keys(store)}) as locked,
+        running_server(app={"keys": KeyRing(store)}) as locked,
         running_server(fail_steps=frozenset(range(1_000))) as failing,
     ):
         locked.client.get("/v1/models", headers={"Authorization": f"Bearer {shown['busy']}"})

@@ -12,9 +12,9 @@ from chromium import Page, chromium
 from party import needs
 from serving import running_server
 
-from yuliu.keys import KeyStore
-from yuliu.server.gate import Keys
-from yuliu.wire.keys import Key
+from yuliu.access.key_store import KeyStore
+from yuliu.server.middleware.auth import KeyRing
+from yuliu.wire.keys import ApiKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from serving import Running
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
     from yuliu.types import Samples
 
 pytestmark = [needs("chromium"), pytest.mark.timeout(120)]
@@ -92,13 +92,13 @@ def test_it_decodes_what_it_fetches(page: Page, running: Running, name: str) -> 
     """From another origin, with leave: the request is allowed, and what the headers say can be read."""
     told = page.run("fetched", running.url, TEXT, name)
     assert told["rate"] == "24000"
-    assert_all_of_it(heard(told), running.speaker.speak(TEXT).samples, name)
+    assert_all_of_it(heard(told), running.synthesizer.speak(TEXT).samples, name)
 
 
 def test_the_native_stream_to_the_sample(page: Page, running: Running) -> None:
     """Its WebSocket gives the page what the library makes, all messages, and a clean end."""
     told = page.run("spokenPcm", running.url, TEXT)
-    assert_all_of_it(heard(told), running.speaker.speak(TEXT).samples, "pcm")
+    assert_all_of_it(heard(told), running.synthesizer.speak(TEXT).samples, "pcm")
     kinds = [each["type"] for each in told["messages"]]
     assert (kinds[0], kinds[-1]) == ("started", "done")
     assert {"segment", "timing"} <= set(kinds)
@@ -109,7 +109,7 @@ def test_the_native_stream_to_the_sample(page: Page, running: Running) -> None:
 def test_it_plays_the_native_stream(page: Page, running: Running, name: str, media_type: str) -> None:
     """Through MediaSource, in an audio element, at the speed of the sound; it was listened to where it comes out."""
     told = page.run("played", running.url, TEXT, name, media_type)
-    made = running.speaker.speak(TEXT).samples
+    made = running.synthesizer.speak(TEXT).samples
     assert told["code"] == 1000
     assert -0.001 <= told["duration_s"] - len(made) / 24_000 <= PADDING_S.get(name, BLOCK_S)
     sounded, spoken = levels(sounding(heard(told))), levels(sounding(made))
@@ -133,7 +133,7 @@ def test_it_plays_while_the_sound_is_made(
         finally:
             held.gate.open()
         told = page.run("rest")
-    made_s = len(running.speaker.speak(TEXT).samples) / 24_000
+    made_s = len(running.synthesizer.speak(TEXT).samples) / 24_000
     assert -0.001 <= told["duration_s"] - made_s <= PADDING_S.get(name, BLOCK_S)
 
 
@@ -159,9 +159,9 @@ def test_a_page_that_is_left_stops_the_work(
         running.gate.pass_one()
         before = running.gate.num_frames
         page.begin(function, running.url, LONG, *arguments)
-        running.wait_until(lambda: running.gate.num_frames > before and running.speaker.num_streams == 1)
+        running.wait_until(lambda: running.gate.num_frames > before and running.synthesizer.num_streams == 1)
         page.open(f"{origin}/index.html?again")
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
     finally:
         running.gate.open()
     assert running.speech(input="Hi.").status_code == 200
@@ -171,9 +171,9 @@ def test_a_page_that_is_left_stops_the_work(
 def test_a_page_shows_its_key(page: Page, running: Running, origin: str, tmp_path: Path) -> None:
     """In a header, or as a subprotocol where browsers can send no headers; it can read that another one is wrong."""
     store = KeyStore(tmp_path)
-    key = store.add(partial(Key, "page"))
-    made = running.speaker.speak(TEXT).samples
-    with running_server(app={"origins": [origin], "keys": Keys(store)}) as locked:
+    key = store.add(partial(ApiKey, "page"))
+    made = running.synthesizer.speak(TEXT).samples
+    with running_server(app={"origins": [origin], "keys": KeyRing(store)}) as locked:
         assert_all_of_it(heard(page.run("fetched", locked.url, TEXT, "flac", key)), made, "flac")
         assert_all_of_it(heard(page.run("spokenPcm", locked.url, TEXT, key)), made, "pcm")
         for wrong in (None, "yuliu_wrong"):
@@ -183,11 +183,11 @@ def test_a_page_shows_its_key(page: Page, running: Running, origin: str, tmp_pat
 
 
 @pytest.mark.voices
-def test_real_voices(page: Page, voices: tuple[str, Speaker], tmp_path: Path) -> None:
+def test_real_voices(page: Page, voices: tuple[str, Synthesizer], tmp_path: Path) -> None:
     """Fetched, streamed and played; the page shows what it heard, which a person may want to look at."""
-    url, speaker = voices
+    url, synthesizer = voices
     text = "三点半见。See you there."
-    made = speaker.speak(text).samples
+    made = synthesizer.speak(text).samples
     assert_all_of_it(heard(page.run("spokenPcm", url, text)), made, "pcm")
     for name in FETCHED:
         assert_all_of_it(heard(page.run("fetched", url, text, name)), made, name)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from serving import Running
 
     from yuliu.audio.formats import FormatName
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
     from yuliu.types import Samples
 
 pytestmark = needs("ffmpeg")
@@ -122,7 +122,7 @@ def test_it_plays_while_the_sound_is_made(running: Running, name: FormatName, do
 
     Of a WAV whose length is not known FFmpeg says a few things, also when FFmpeg made it: nothing beyond those.
     """
-    made = running.speaker.speak(TEXT).samples
+    made = running.synthesizer.speak(TEXT).samples
     num_steps = FIRST_STEPS.get(name, 2)
     with running_server() as held:
         held.gate.close()
@@ -144,9 +144,9 @@ def test_it_plays_while_the_sound_is_made(running: Running, name: FormatName, do
 
 @pytest.mark.voices
 @pytest.mark.parametrize("name", FORMATS)
-def test_real_voices(voices: tuple[str, Speaker], name: FormatName) -> None:
+def test_real_voices(voices: tuple[str, Synthesizer], name: FormatName) -> None:
     """Of speech it has no more to say."""
-    url, speaker = voices
+    url, synthesizer = voices
     text = "三点半见。See you there."
     body = {"input": text, "response_format": name}
     with (
@@ -154,5 +154,5 @@ def test_real_voices(voices: tuple[str, Speaker], name: FormatName) -> None:
         playing(answer, name) as player,
     ):
         sound, complaints = player.rest()
-    assert_heard(sound, speaker.speak(text).samples, name)
+    assert_heard(sound, synthesizer.speak(text).samples, name)
     assert name == "wav" or complaints == ""

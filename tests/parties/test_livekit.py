@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from party import Beside
     from serving import Running
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 pytestmark = needs("livekit")
 TEXT = "one two three four five six seven eight nine ten. " * 4
@@ -60,7 +60,7 @@ def test_it_hears_all_of_it(running: Running, agent: Beside, model: str, name: s
     """It asks for bare sound of one model and for events of the other."""
     answer = agent.ask(**asked(TEXT, model=model, format=name))
     assert answer["error"] is None
-    sound, made = heard(answer), running.speaker.speak(TEXT).samples
+    sound, made = heard(answer), running.synthesizer.speak(TEXT).samples
     if name in ("wav", "pcm"):
         assert unpadded(sound, to_s16le(made))
     else:
@@ -75,7 +75,7 @@ def test_it_speaks_what_comes_in_pieces(running: Running, agent: Beside) -> None
     deltas = [word + " " for sentence in sentences for word in sentence.split()]
     rest = heard(agent.ask(**asked(deltas=deltas)))
     for sentence in sentences:
-        made = to_s16le(running.speaker.speak(sentence).samples).strip(b"\0")
+        made = to_s16le(running.synthesizer.speak(sentence).samples).strip(b"\0")
         fill, found, rest = rest.partition(made)
         assert found
         assert not any(fill)
@@ -91,9 +91,9 @@ def test_a_listener_interrupts(running: Running, agent: Beside) -> None:
     answer = agent.ask(**asked(deltas=[LONG], num_frames=1))
     assert 0 < len(heard(answer)) < 48_000 * 4
     running.gate.open()
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert running.gate.num_frames - before < 1_000  # of 4,000; 10 ms each
-    assert unpadded(heard(agent.ask(**asked(TEXT))), to_s16le(running.speaker.speak(TEXT).samples))
+    assert unpadded(heard(agent.ask(**asked(TEXT))), to_s16le(running.synthesizer.speak(TEXT).samples))
 
 
 @pytest.mark.parametrize("fields", [{"text": "…"}, {"text": "Hi.", "voice": "nobody"}])
@@ -108,15 +108,15 @@ def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running,
     with python_beside("livekit_agent.py", f"{cut.url}/v1") as agent:
         answer = agent.ask(**asked(TEXT, model=model))
     assert answer["error"] == ["APIConnectionError", None]
-    sound, made = base64.b64decode(answer["sound"]), to_s16le(running.speaker.speak(TEXT).samples)
+    sound, made = base64.b64decode(answer["sound"]), to_s16le(running.synthesizer.speak(TEXT).samples)
     assert len(sound) < len(made)
     assert made.startswith(sound)
 
 
 @pytest.mark.voices
-def test_real_voices(voices: tuple[str, Speaker]) -> None:
+def test_real_voices(voices: tuple[str, Synthesizer]) -> None:
     """To the sample."""
-    url, speaker = voices
+    url, synthesizer = voices
     text = "三点半见。See you there."
     with python_beside("livekit_agent.py", f"{url}/v1") as agent:
-        assert unpadded(heard(agent.ask(**asked(text))), to_s16le(speaker.speak(text).samples))
+        assert unpadded(heard(agent.ask(**asked(text))), to_s16le(synthesizer.speak(text).samples))

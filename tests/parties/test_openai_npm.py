@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from serving import Running
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 pytestmark = needs("openai-npm")
 TEXT = "one two three four five six seven eight nine ten. " * 8
@@ -68,7 +68,7 @@ def test_events(running: Running, client: Beside) -> None:
     events = [json.loads(line.removeprefix("data: ")) for line in heard(answer).decode().split("\n\n") if line]
     assert events[-1]["type"] == "speech.audio.done"
     sound = b"".join(b64decode(event["audio"]) for event in events[:-1])
-    assert sound == to_s16le(running.speaker.speak(TEXT).samples)
+    assert sound == to_s16le(running.synthesizer.speak(TEXT).samples)
 
 
 def test_a_listener_interrupts(running: Running, client: Beside) -> None:
@@ -80,7 +80,7 @@ def test_a_listener_interrupts(running: Running, client: Beside) -> None:
     answer = client.ask(fields={"input": LONG, "response_format": "pcm"}, stop_after_bytes=1)
     assert heard(answer)
     running.gate.open()
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert running.gate.num_frames - before < 1_000  # of 10,000; 10 ms each
     assert heard(client.ask(fields={"input": "Hi."})) == running.speech(input="Hi.", response_format="mp3").content
 
@@ -133,14 +133,14 @@ def test_a_client_that_gives_up_stops_the_work() -> None:
     with running_server() as running, client_of(f"{running.url}/v1") as client:
         running.gate.close()
         assert client.ask(fields={"input": TEXT}, timeout_ms=300)["error"] == "APIConnectionTimeoutError"
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 @pytest.mark.voices
-def test_real_voices(voices: tuple[str, Speaker]) -> None:
+def test_real_voices(voices: tuple[str, Synthesizer]) -> None:
     """To the sample."""
-    url, speaker = voices
+    url, synthesizer = voices
     text = "三点半见。See you there."
     with client_of(f"{url}/v1") as client:
         sound = heard(client.ask(fields={"input": text, "response_format": "pcm"}))
-    assert sound == to_s16le(speaker.speak(text).samples)
+    assert sound == to_s16le(synthesizer.speak(text).samples)

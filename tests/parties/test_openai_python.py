@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from serving import Running
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 TEXT = "one two three four five six seven eight nine ten. " * 8
 SIX = ["mp3", "opus", "aac", "flac", "wav", "pcm"]
@@ -73,7 +73,7 @@ async def test_every_format_without_waiting(running: Running, name: str) -> None
             events = sound_of([line async for line in answer.iter_lines()])
     assert b"".join(pieces) == whole == events
     if name == "pcm":
-        assert whole == to_s16le(running.speaker.speak(TEXT).samples)
+        assert whole == to_s16le(running.synthesizer.speak(TEXT).samples)
 
 
 @pytest.mark.parametrize(("given", "param"), WRONG)
@@ -149,14 +149,14 @@ def test_a_client_that_gives_up_stops_the_work() -> None:
         running.gate.close()
         with client(f"{running.url}/v1", timeout=0.3) as openai_client, pytest.raises(openai.APITimeoutError):
             openai_client.audio.speech.create(**fields())
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 @pytest.mark.voices
 @pytest.mark.parametrize("text", ["三点半见。", "See you at half past three."])
-def test_real_voices(voices: tuple[str, Speaker], text: str) -> None:
+def test_real_voices(voices: tuple[str, Synthesizer], text: str) -> None:
     """To the sample."""
-    url, speaker = voices
+    url, synthesizer = voices
     with client(f"{url}/v1") as openai_client:
         sound = openai_client.audio.speech.create(**fields(input=text, response_format="pcm")).read()
-    assert sound == to_s16le(speaker.speak(text).samples)
+    assert sound == to_s16le(synthesizer.speak(text).samples)

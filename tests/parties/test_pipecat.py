@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from party import Beside
     from serving import Running
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 pytestmark = needs("pipecat")
 TEXT = "one two three four five six seven eight nine ten. " * 4
@@ -45,7 +45,7 @@ def heard(answer: dict[str, Any]) -> bytes:
 
 
 def made(running: Running, text: str) -> bytes:
-    return to_s16le(running.speaker.speak(text).samples)
+    return to_s16le(running.synthesizer.speak(text).samples)
 
 
 def test_it_hears_all_of_it(running: Running, agent: Beside) -> None:
@@ -69,7 +69,7 @@ def test_a_listener_interrupts(running: Running, agent: Beside) -> None:
         running.gate.pass_one()
     sound = heard(agent.ask(text=LONG, num_frames=1))
     running.gate.open()
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert running.gate.num_frames - before < 1_000  # of 4,000; 10 ms each
     assert made(running, LONG).startswith(sound)
     assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
@@ -92,9 +92,9 @@ def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running)
 
 
 @pytest.mark.voices
-def test_real_voices(voices: tuple[str, Speaker]) -> None:
+def test_real_voices(voices: tuple[str, Synthesizer]) -> None:
     """To the sample."""
-    url, speaker = voices
+    url, synthesizer = voices
     text = "三点半见。See you there."
     with pipeline(f"{url}/v1") as agent:
-        assert heard(agent.ask(text=text)) == to_s16le(speaker.speak(text).samples)
+        assert heard(agent.ask(text=text)) == to_s16le(synthesizer.speak(text).samples)

@@ -57,4 +57,4 @@ def test_a_web_page(origin: str, tmp_path: Path) -> None:
         ended = 'if (!player.ended) await new Promise((ended) => player.addEventListener("ended", ended));'
         code = shown("js", "MediaSource", running)
         played_s = page.run(f"(async () => {{ {code} {ended} return player.currentTime; }})")
-        assert played_s == pytest.approx(len(running.speaker.speak(TEXT).samples) / 24_000, abs=0.03)
+        assert played_s == pytest.approx(len(running.synthesizer.speak(TEXT).samples) / 24_000, abs=0.03)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.segmenter import Segmenter, SegmenterOptions, split_segment
-from yuliu.text.reader import Reader, ReaderOptions
+from yuliu.text.markup import MarkupOptions, MarkupReader
 from yuliu.types import Boundary, Hint, Segment, Span, Style
 
 SMALL = SegmenterOptions(first_limit=6, limit=12, clause_weight=8, max_characters=24)
@@ -34,7 +34,7 @@ TEXTS = st.lists(st.sampled_from(PIECES), max_size=30).map("".join)
 
 
 def segments_of(text: str, *, step: int = 10_000, options: SegmenterOptions | None = None) -> list[Segment]:
-    reader, segmenter = Reader(ReaderOptions(ssml="on")), Segmenter(options)
+    reader, segmenter = MarkupReader(MarkupOptions(ssml="on")), Segmenter(options)
     found: list[Segment] = []
     for start in range(0, len(text), step):
         for event in reader.push(text[start : start + step]):

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from serving import Running, receive_all, running_server
 
-from yuliu.lexicons import LexiconStore
+from yuliu.lexicon_store import LexiconStore
 from yuliu.server.app import create_app
 
 if TYPE_CHECKING:
@@ -165,5 +165,5 @@ def test_any_odd_value_of_any_field_is_answered(running: Running, field: str) ->
 
 def test_nothing_of_it_is_left(running: Running) -> None:
     """No stream, and the server speaks."""
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert running.speech(input="hello").status_code == 200

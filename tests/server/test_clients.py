@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from serving import read_answer, receive_all, running_server, speech_bytes, unchunked
 
-from yuliu.server.connection import MAX_TURNED_AWAY
 from yuliu.server.limits import Limits
+from yuliu.server.transport.http import MAX_TURNED_AWAY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def test_a_client_gone_before_the_first_sound_stops_the_work(running: Running) -
     running.send_speech(raw, input=LONG)
     running.wait_until(lambda: running.engine.num_steps == 1)
     raw.close()
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert_no_more_steps(running, 1)
 
 
@@ -67,7 +67,7 @@ def test_a_client_gone_amid_the_sound_stops_the_work(running: Running, reset: bo
     if reset:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     raw.close()
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert_no_more_steps(running, 2)
 
 
@@ -98,7 +98,7 @@ def test_a_reader_that_does_not_read_stops_its_own_stream_only(running: Running)
     wait_until_stalled(running)
     for _ in range(5):
         assert running.speech(input="hello").status_code == 200
-    assert running.speaker.num_streams == 1
+    assert running.synthesizer.num_streams == 1
     assert running.gate.num_frames < 1_500  # of 10,000: 15 s are unread, in the loop, in the kernel, and others'
 
 
@@ -112,7 +112,7 @@ def test_clients_gone_while_they_stall_cost_nothing_more(running: Running) -> No
     before = running.engine.num_steps
     for raw in raws:
         raw.close()
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert_no_more_steps(running, before, at_most=0)
 
 
@@ -140,8 +140,8 @@ def test_a_reader_that_stalls_too_long_is_cut(stall_s: float, socket_stall_s: fl
     with running_server(Limits(stall_s=stall_s), socket_stall_s=socket_stall_s) as running:
         raw = running.connect(receive_bytes=4_096)
         running.send_speech(raw, input=LONG)
-        running.wait_until(lambda: running.speaker.num_streams == 1)
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         assert running.gate.num_frames < 1_500
         assert not receive_all(raw).endswith(b"0\r\n\r\n")
 

@@ -60,9 +60,9 @@ def vanish(raw: socket.socket, *, reset: bool) -> None:
 
 def num_left(running: Running) -> tuple[int, int, int, int]:
     """Streams, segments, tasks and descriptors that there are."""
-    scheduler = running.speaker._scheduler
+    scheduler = running.synthesizer._scheduler
     descriptors = psutil.Process().num_fds()
-    return running.speaker.num_streams, scheduler.num_jobs, running.server.num_tasks, descriptors
+    return running.synthesizer.num_streams, scheduler.num_jobs, running.server.num_tasks, descriptors
 
 
 def test_a_thousand_clients_that_vanish_leave_nothing(running: Running) -> None:

@@ -35,7 +35,7 @@ def test_no_sentence_is_cut_while_the_time_lasts() -> None:
         writing = running.connect()
         head = b"POST /v1/stream?format=pcm HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"
         writing.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n64\r\n" + TEXT[:100].encode() + b"\r\n")
-        running.wait_until(lambda: running.speaker.num_streams == len(raws) + 2)
+        running.wait_until(lambda: running.synthesizer.num_streams == len(raws) + 2)
         port = running.port
         running.server.stop()
         talk.until("draining", None)

@@ -199,8 +199,8 @@ def stall_s() -> None:
     with running_server(Limits(stall_s=0.1)) as running:
         raw = running.connect(receive_bytes=4_096)
         running.send_speech(raw, input=LONG)
-        running.wait_until(lambda: running.speaker.num_streams == 1)
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         assert not receive_all(raw).endswith(b"0\r\n\r\n")
 
 

@@ -52,9 +52,9 @@ def gone(locked: Locked, request: bytes, *, when: str) -> None:
     if when == "sounding":
         assert raw.recv(1_000).startswith(b"HTTP/1.1 200")
     else:
-        locked.running.wait_until(lambda: locked.running.speaker.num_streams == 1)
+        locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 1)
     if when == "stalled":  # the server ends it
-        locked.running.wait_until(lambda: locked.running.speaker.num_streams == 0)
+        locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 0)
     if when == "sounding":
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
     raw.close()
@@ -163,8 +163,8 @@ def silent(talk: Talk, _: Locked) -> None:
 
 def stalled(talk: Talk, locked: Locked) -> None:
     say(talk, LONG)
-    locked.running.wait_until(lambda: locked.running.speaker.num_streams == 1)
-    locked.running.wait_until(lambda: locked.running.speaker.num_streams == 0)
+    locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 1)
+    locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 0)
     talk.vanish()
 
 
@@ -247,7 +247,7 @@ def key_of_one(locked: Locked, **terms: Any) -> Key:
 def assert_free(locked: Locked, key: Key) -> None:
     """There is room for one stream again, of the key and of the server; the last characters of the key may be gone."""
     running = locked.running
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     for _ in range(2):
         running.wait_until(lambda: locked.speak("hello", key).status_code == 200 or is_out_of_characters(locked, key))
 

@@ -14,14 +14,14 @@ from serving import running_server, serving
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.server.log import JsonFormatter, LineFormatter
-from yuliu.session import Stream
-from yuliu.speaker import Speaker
+from yuliu.stream import Stream
+from yuliu.synthesizer import Synthesizer
 
 SECRET = "xylophone "
 
 
-class BrokenSpeaker(Speaker):
-    """A speaker with a bug whose error quotes what it was about."""
+class BrokenSynthesizer(Synthesizer):
+    """A synthesizer with a bug whose error quotes what it was about."""
 
     def stream(self, **_: object) -> NoReturn:
         """Fail as a bug would."""
@@ -36,8 +36,8 @@ class StumblingStream(Stream):
         raise KeyError(delta)
 
 
-class StumblingSpeaker(Speaker):
-    """A speaker of such streams."""
+class StumblingSynthesizer(Synthesizer):
+    """A synthesizer of such streams."""
 
     def stream(self, **asked: Any) -> Stream:
         """Such a stream."""
@@ -77,12 +77,12 @@ def test_a_failed_engine_is_logged_with_its_place(caplog: pytest.LogCaptureFixtu
     assert "told to fail" not in line
 
 
-@pytest.mark.parametrize("speaker_class", [BrokenSpeaker, StumblingSpeaker])
+@pytest.mark.parametrize("synthesizer_class", [BrokenSynthesizer, StumblingSynthesizer])
 def test_a_bug_is_a_500_and_its_words_stay_out_of_the_log(
-    caplog: pytest.LogCaptureFixture, speaker_class: type[Speaker]
+    caplog: pytest.LogCaptureFixture, synthesizer_class: type[Synthesizer]
 ) -> None:
     """What no error class foresaw ends the request, is told as the server's fault, and logged by its place only."""
-    broken = speaker_class({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone")
+    broken = synthesizer_class({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone")
     with serving(lambda: broken) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         while client.get("/ready").status_code != 200:
             pass

@@ -86,21 +86,21 @@ def text_of(number: int) -> str:
 
 def carry_all(running: Running) -> None:
     """However slow the machine is at the moment, nobody is turned away."""
-    scheduler = running.speaker._scheduler
+    scheduler = running.synthesizer._scheduler
     scheduler.tune(replace(scheduler.tuning, max_load=1e9))
 
 
-@pytest.mark.parametrize("num_lanes", [1, 2])
-def test_no_client_hears_anothers_sound(num_lanes: int) -> None:
+@pytest.mark.parametrize("num_workers", [1, 2])
+def test_no_client_hears_anothers_sound(num_workers: int) -> None:
     """All doors and formats at once, forty-five clients and twice the contexts, on one thread that speaks or two."""
-    with running_server(num_lanes=num_lanes) as running:
+    with running_server(num_workers=num_workers) as running:
         kinds = [(door, each) for door in DOORS for each in FORMATS] * TURNS
         jobs = [(door, text_of(number), each) for number, (door, each) in enumerate(kinds)]
         with ThreadPoolExecutor(len(jobs)) as pool:
             running.gate.close()
             carry_all(running)
             heard = [pool.submit(door, running, text, each) for door, text, each in jobs]
-            running.wait_until(lambda: running.speaker.num_streams >= len(jobs))
+            running.wait_until(lambda: running.synthesizer.num_streams >= len(jobs))
             running.gate.open()
             together = [each.result() for each in heard]
         alone = [speech(running, text, each) for _, text, each in jobs]

@@ -16,12 +16,12 @@ from yuliu.presets import presets
 from yuliu.server.limits import Limits
 from yuliu.server.options import stream_options
 from yuliu.types import StreamClass
-from yuliu.wire.manner import parse_manner
 from yuliu.wire.openai import SpeechLimits, SpeechRequest
+from yuliu.wire.synthesis_options import parse_synthesis_options
 
 if TYPE_CHECKING:
     from yuliu.engines.api import PlanOptions, Utterance
-    from yuliu.session import StreamOptions
+    from yuliu.stream import StreamOptions
     from yuliu.types import Segment
 
 
@@ -38,7 +38,7 @@ class Listener(ToneEngine):
 
 
 def options_of(**fields: Any) -> StreamOptions:
-    return stream_options(SpeechRequest("hi", manner=parse_manner(fields, {})), presets(), Limits())
+    return stream_options(SpeechRequest("hi", manner=parse_synthesis_options(fields, {})), presets(), Limits())
 
 
 def test_nothing_asked_is_an_ordinary_stream() -> None:
@@ -154,7 +154,7 @@ def test_the_mode_is_told() -> None:
         assert usual.headers["x-yuliu-mode"] == "normal"
         assert usual.headers["x-yuliu-stream"] == usual.headers["x-request-id"]
         num_plans = running.engine.num_plans
-        running.speaker._scheduler.tune(replace(running.speaker._scheduler.tuning, throughput=True))
+        running.synthesizer._scheduler.tune(replace(running.synthesizer._scheduler.tuning, throughput=True))
         assert running.speech(input=text).headers["x-yuliu-mode"] == "throughput"
         assert running.engine.num_plans - num_plans < num_plans
 

@@ -49,7 +49,7 @@ def test_openais_client_raises_rate_limit_error() -> None:
     with running_server(Limits(max_streams=1)) as running:
         running.gate.close()
         running.send_speech(running.connect(), input="hello")
-        running.wait_until(lambda: running.speaker.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
         with pytest.raises(openai.RateLimitError) as caught:
             speak_by_openai(running, 0)
         assert caught.value.code == "overloaded"
@@ -63,7 +63,7 @@ def test_openais_client_tries_again_when_it_was_told_to(monkeypatch: pytest.Monk
         running.gate.close()
         first = running.connect()
         running.send_speech(first, input="hello")
-        running.wait_until(lambda: running.speaker.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
         waits_s: list[float] = []
 
         def sleep(wait_s: float) -> None:
@@ -71,7 +71,7 @@ def test_openais_client_tries_again_when_it_was_told_to(monkeypatch: pytest.Monk
             if len(waits_s) == 2:
                 running.gate.open()
                 read_answer(first)
-                running.wait_until(lambda: running.speaker.num_streams == 0)
+                running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
         patch_sleep(monkeypatch, sleep)
         assert speak_by_openai(running, 2) == running.speech(input="hello", response_format="pcm").content
@@ -83,7 +83,7 @@ def test_openais_client_gives_up_after_its_retries(monkeypatch: pytest.MonkeyPat
     with running_server(Limits(max_streams=1)) as running:
         running.gate.close()
         running.send_speech(running.connect(), input="hello")
-        running.wait_until(lambda: running.speaker.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
         waits_s: list[float] = []
         patch_sleep(monkeypatch, waits_s.append)
         with pytest.raises(openai.RateLimitError):
@@ -98,7 +98,7 @@ def test_texts_together_are_bounded() -> None:
         running.gate.close()
         first = running.connect()
         running.send_speech(first, input=text)
-        running.wait_until(lambda: running.speaker.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
         refused = running.speech(input=text)
         assert (refused.status_code, refused.headers["retry-after"]) == (429, "1")
         assert rejected(running, "standard", "max_text") == 1
@@ -130,12 +130,12 @@ def test_a_cut_body_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
         assert received.startswith(b"HTTP/1.1 200")
         assert not received.endswith(b"0\r\n\r\n")
         running.wait_until(lambda: running.server.num_tasks <= 4)
-    assert [record.name for record in caplog.records if record.levelname == "ERROR"] == ["yuliu.server.account"]
+    assert [record.name for record in caplog.records if record.levelname == "ERROR"] == ["yuliu.server.access_log"]
 
 
 def full(running: Running, **rules: Any) -> socket.socket:
     """Make the server carry one stream only, and one client be spoken to; whoever comes then has to wait."""
-    scheduler = running.speaker._scheduler
+    scheduler = running.synthesizer._scheduler
     tuning = scheduler.tuning
     classes = {each: replace(found, **rules) for each, found in tuning.classes.items()}
     scheduler.tune(replace(tuning, max_load=0.0, classes=classes))
@@ -147,7 +147,7 @@ def full(running: Running, **rules: Any) -> socket.socket:
 
 
 def num_waiting(running: Running) -> int:
-    return sum(running.speaker._scheduler.snapshot().queue_depth.values())
+    return sum(running.synthesizer._scheduler.snapshot().queue_depth.values())
 
 
 def test_a_client_that_leaves_while_it_waits_frees_its_place() -> None:
@@ -159,11 +159,11 @@ def test_a_client_that_leaves_while_it_waits_frees_its_place() -> None:
         running.send_speech(waiting, input="hello")
         running.wait_until(lambda: num_waiting(running) == 1)
         waiting.close()
-        running.wait_until(lambda: (num_waiting(running), running.speaker.num_streams) == (0, 1))
+        running.wait_until(lambda: (num_waiting(running), running.synthesizer.num_streams) == (0, 1))
         running.wait_until(lambda: running.server.num_tasks == before)
         num_plans = running.engine.num_plans
         first.close()
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         running.gate.open()
         assert running.engine.num_plans == num_plans
 

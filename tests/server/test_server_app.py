@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 import pytest
-from serving import PATIENCE_S, serving, tone_speaker
+from serving import PATIENCE_S, serving, tone_synthesizer
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import VoiceNotReady
@@ -17,7 +17,7 @@ from yuliu.wire.openai import MODELS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 
 class SlowLoad:
@@ -28,11 +28,11 @@ class SlowLoad:
         self._error = error
         self._go = threading.Event()
 
-    def __call__(self) -> Speaker:
+    def __call__(self) -> Synthesizer:
         assert self._go.wait(PATIENCE_S)
         if self._error is not None:
             raise self._error
-        return tone_speaker(self.engine)
+        return tone_synthesizer(self.engine)
 
     def go(self) -> None:
         self._go.set()
@@ -50,7 +50,7 @@ def get_until(client: httpx.Client, path: str, accept: Callable[[httpx.Response]
 def client() -> Iterator[httpx.Client]:
     """A client of a server that is ready."""
     with (
-        serving(lambda: tone_speaker(ToneEngine())) as port,
+        serving(lambda: tone_synthesizer(ToneEngine())) as port,
         httpx.Client(base_url=f"http://localhost:{port}") as client,
     ):
         get_until(client, "/ready", lambda answer: answer.status_code == 200)
@@ -72,7 +72,7 @@ def test_the_port_is_open_while_voices_load() -> None:
         assert client.post("/v1/audio/speech", json={"input": "hi"}).status_code == 200
 
 
-def test_the_speaker_is_closed_at_the_end() -> None:
+def test_the_synthesizer_is_closed_at_the_end() -> None:
     """The engines are released when the server stops, even if it stops while they are being loaded."""
     load = SlowLoad()
     with serving(load):
@@ -179,6 +179,6 @@ async def test_names_can_be_allowed() -> None:
 
 
 async def get_health(host: str, **options: Any) -> httpx.Response:
-    app = create_app(lambda: tone_speaker(ToneEngine()), **options)
+    app = create_app(lambda: tone_synthesizer(ToneEngine()), **options)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         return await client.get("/health", headers={"Host": host})

@@ -10,9 +10,9 @@ import pytest
 from serving import PATIENCE_S
 
 from yuliu.engines.tone import ToneEngine
-from yuliu.lexicons import LexiconStore
+from yuliu.lexicon_store import LexiconStore
 from yuliu.server.app import create_app
-from yuliu.speaker import Speaker
+from yuliu.synthesizer import Synthesizer
 from yuliu.wire.lexicons import MAX_BODY_BYTES
 
 if TYPE_CHECKING:
@@ -48,10 +48,14 @@ def listener() -> Listener:
 async def client(tmp_path: Path, listener: Listener) -> AsyncIterator[httpx.AsyncClient]:
     """A client of an application whose lexicons are in a folder of the test."""
 
-    def load() -> Speaker:
-        lanes: dict[Lang, str] = {"zh": "tone", "en": "tone"}
-        return Speaker(
-            {"tone": lambda: listener}, {"tone": lanes}, default="tone", lexicons=LexiconStore(tmp_path), num_lanes=1
+    def load() -> Synthesizer:
+        workers: dict[Lang, str] = {"zh": "tone", "en": "tone"}
+        return Synthesizer(
+            {"tone": lambda: listener},
+            {"tone": workers},
+            default="tone",
+            lexicons=LexiconStore(tmp_path),
+            num_workers=1,
         )
 
     app = create_app(load, lexicons=LexiconStore(tmp_path))

@@ -48,7 +48,7 @@ def test_pcm_is_the_sound_and_nothing_else(running: Running) -> None:
     text = "你好，hello world. 再见。"
     answer = running.speech(input=text, response_format="pcm")
     assert answer.status_code == 200
-    assert answer.content == to_s16le(running.speaker.speak(text).samples)
+    assert answer.content == to_s16le(running.synthesizer.speak(text).samples)
 
 
 def test_wav_is_a_header_before_the_same_sound(running: Running) -> None:
@@ -56,7 +56,7 @@ def test_wav_is_a_header_before_the_same_sound(running: Running) -> None:
     answer = running.speech(input=LONG)
     with wave.open(io.BytesIO(answer.content)) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24_000)
-        assert file.readframes(10**9) == to_s16le(running.speaker.speak(LONG).samples)
+        assert file.readframes(10**9) == to_s16le(running.synthesizer.speak(LONG).samples)
 
 
 def test_the_headers_say_how_to_read_the_sound(running: Running) -> None:
@@ -120,7 +120,7 @@ def test_sound_comes_while_later_sound_is_made() -> None:
         running.gate.pass_one()
         assert raw.recv(65_536).startswith(b"HTTP/1.1 200")
         running.wait_until(lambda: running.engine.num_steps == 2)
-        assert running.speaker.num_streams == 1
+        assert running.synthesizer.num_streams == 1
 
 
 def test_the_wav_header_comes_with_the_first_sound(running: Running) -> None:
@@ -155,7 +155,7 @@ def test_a_bad_request_is_refused_whole(running: Running, fields: dict[str, Any]
     answer = running.speech(**fields)
     assert answer.status_code == 400
     assert (error_of(answer)["param"], error_of(answer)["code"]) == (param, code)
-    assert running.speaker.num_streams == 0
+    assert running.synthesizer.num_streams == 0
 
 
 @pytest.mark.parametrize("declared", [True, False])
@@ -188,7 +188,7 @@ def test_a_failure_before_the_first_sound_is_a_500(script: dict[str, Any], error
     with running_server(error=error, **script) as running:
         answer = running.speech(input=LONG)
         assert (answer.status_code, error_of(answer)["code"]) == (500, "synthesis_failed")
-        assert running.speaker.num_streams == 0
+        assert running.synthesizer.num_streams == 0
         assert running.speech(input=LONG).status_code == 200
 
 
@@ -211,7 +211,7 @@ def test_a_failure_after_the_first_sound_cuts_the_body_off(script: dict[str, Any
         assert received.startswith(b"HTTP/1.1 200")
         assert b"RIFF" in received
         assert not received.endswith(b"0\r\n\r\n")
-        assert running.speaker.num_streams == 0
+        assert running.synthesizer.num_streams == 0
 
 
 def test_httpx_sees_that_the_body_was_cut_off() -> None:
@@ -269,7 +269,7 @@ def test_too_many_streams_are_refused() -> None:
         running.gate.close()
         first = running.connect()
         running.send_speech(first, input="hello")
-        running.wait_until(lambda: running.speaker.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
         refused = running.speech(input="hello")
         assert (refused.status_code, error_of(refused)["code"]) == (429, "overloaded")
         assert int(refused.headers["retry-after"]) >= 1
@@ -281,7 +281,7 @@ def test_too_many_streams_are_refused() -> None:
 def test_a_long_text_is_read_as_it_is_spoken(running: Running) -> None:
     """A text of many pieces sounds as if read at once, whatever else is asked for meanwhile."""
     text = "\n".join(f"{number} times, or “{number}.5” times (看，第{number}次)。" for number in range(200))
-    whole = to_s16le(running.speaker.speak(text).samples)
+    whole = to_s16le(running.synthesizer.speak(text).samples)
     assert running.speech(input=text, response_format="pcm").content == whole
 
 
@@ -291,11 +291,11 @@ def test_a_long_text_does_not_pile_up(caplog: pytest.LogCaptureFixture) -> None:
         running.gate.close()
         with running.connect() as raw:
             running.send_speech(raw, input="One more sentence of many. " * 700)
-            running.wait_until(lambda: running.speaker.num_streams == 1)
+            running.wait_until(lambda: running.synthesizer.num_streams == 1)
             for _ in range(200):  # turns of the loop in which all of it could be read
                 running.client.get("/health")
-            assert 0 < running.speaker._scheduler.num_jobs < 60
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+            assert 0 < running.synthesizer._scheduler.num_jobs < 60
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         running.gate.open()
         assert running.speech(input="hi").status_code == 200
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []
@@ -310,6 +310,6 @@ def test_clients_that_leave_while_their_text_is_read_are_no_fault(
             running.send_speech(raw, input="12345 " * 3_000)
             for _ in range(num_turns % 5):
                 running.client.get("/health")
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert running.speech(input="hi").status_code == 200
     assert [record for record in caplog.records if record.levelname == "ERROR"] == []

@@ -44,8 +44,8 @@ def running() -> Iterator[Running]:
 
 def expected(running: Running, text: str, encoding: Encoding) -> bytes:
     """What the library's encoder makes of the text when it is given all of it at once."""
-    samples = running.speaker.speak(text).samples
-    with Encoder(encoding, running.speaker.sample_rate) as encoder:
+    samples = running.synthesizer.speak(text).samples
+    with Encoder(encoding, running.synthesizer.sample_rate) as encoder:
         return encoder.write(samples) + encoder.finish()
 
 
@@ -79,7 +79,7 @@ def test_every_format_plays_to_its_end(running: Running, name: FormatName, text:
     """FFmpeg decodes as much sound as was made, of a word as of a paragraph: no tail is lost."""
     encoding = choose_encoding(name, 24_000)
     heard = decoded(running.speech(input=text, response_format=name).content, encoding)
-    made_s = len(running.speaker.speak(text).samples) / running.speaker.sample_rate
+    made_s = len(running.synthesizer.speak(text).samples) / running.synthesizer.sample_rate
     heard_s = heard.shape[1] / encoding.sample_rate
     assert made_s - 0.001 <= heard_s <= made_s + PADDING_S
     assert np.abs(heard).max() > 0.05
@@ -116,7 +116,7 @@ def test_rate_and_channels_are_as_asked_for(running: Running, fields: dict[str, 
     )
     assert answer.content == expected(running, LONG, encoding)
     heard = decoded(answer.content, encoding)
-    made_s = len(running.speaker.speak(LONG).samples) / running.speaker.sample_rate
+    made_s = len(running.synthesizer.speak(LONG).samples) / running.synthesizer.sample_rate
     assert heard.shape[0] == channels
     assert made_s - 0.001 <= heard.shape[1] / rate <= made_s + 2 * PADDING_S
 
@@ -155,7 +155,7 @@ def test_a_failure_cuts_the_body_off(running: Running, name: FormatName, script:
         raw = failing.connect()
         failing.send_speech(raw, input=LONG, response_format=name)
         received = receive_all(raw)
-        assert failing.speaker.num_streams == 0
+        assert failing.synthesizer.num_streams == 0
     assert received.startswith(b"HTTP/1.1 200")
     assert not received.endswith(b"0\r\n\r\n")
     whole = expected(running, LONG, choose_encoding(name, 24_000))
@@ -190,7 +190,7 @@ def test_an_encoder_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, stream_f
         monkeypatch.setattr(Encoder, "write", fail)
         answer = running.speech(input=LONG, response_format="mp3", stream_format=stream_format)
         assert (answer.status_code, answer.json()["error"]["code"]) == (500, "synthesis_failed")
-        assert running.speaker.num_streams == 0
+        assert running.synthesizer.num_streams == 0
 
 
 @pytest.mark.parametrize("name", ["mp3", "flac", "alaw"])
@@ -206,9 +206,9 @@ def test_a_reader_that_does_not_read_stops_the_work(name: FormatName) -> None:
                 running.client.get("/health")
         assert 0 < running.gate.num_frames < 1_500  # of 38,400; 10 ms each
         assert running.speech(input="hello").status_code == 200
-        assert running.speaker.num_streams == 1
+        assert running.synthesizer.num_streams == 1
         raw.close()
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 @pytest.mark.parametrize("name", ["mp3", "opus"])
@@ -230,7 +230,7 @@ def test_a_client_that_leaves_leaves_no_encoder(name: FormatName, monkeypatch: p
                     raw.recv(100)
                 for _ in range(num_turns % 5):
                     running.client.get("/health")
-            running.wait_until(lambda: running.speaker.num_streams == 0)
+            running.wait_until(lambda: running.synthesizer.num_streams == 0)
         assert running.speech(input="hello", response_format=name).status_code == 200
         running.wait_until(lambda: all(encoder._coder is None for encoder in opened))
     assert len(opened) > 4
@@ -250,7 +250,7 @@ def test_a_lead_in_comes_before_any_sound(running: Running) -> None:
         body = chunks_of(head + read_answer(raw))
     encoding = choose_encoding("opus", 24_000)
     heard = decoded(body, encoding)
-    assert heard.shape[1] == 4_800 + len(running.speaker.speak("hello").samples)
+    assert heard.shape[1] == 4_800 + len(running.synthesizer.speak("hello").samples)
     assert np.abs(heard[0, :4_000]).max() < 0.01
 
 
@@ -264,7 +264,7 @@ def test_events_carry_the_same_sound(running: Running, name: FormatName) -> None
     events = events_of(answer.content)
     assert [event["type"] for event in events[-2:]] == ["speech.audio.delta", "speech.audio.done"]
     assert sound_of(events) == running.speech(input=LONG, response_format=name).content
-    audio_s = len(running.speaker.speak(LONG).samples) / 24_000
+    audio_s = len(running.synthesizer.speak(LONG).samples) / 24_000
     assert events[-1]["usage"]["input_tokens"] == len(LONG)
     assert events[-1]["usage"]["output_tokens"] == -(-round(1000 * audio_s) // 50)
     assert events[-1]["usage"]["total_tokens"] == sum(list(events[-1]["usage"].values())[:2])

@@ -40,9 +40,9 @@ def running() -> Iterator[Running]:
 def test_it_is_the_whole_file_with_its_length(running: Running, name: FormatName) -> None:
     """The body is what the library makes of all the sound at once, under its length and not in chunks."""
     answer = running.speech(input=TEXT, response_format=name, stream=False)
-    samples = to_s16(running.speaker.speak(TEXT).samples).astype(np.float32) / np.float32(FULL_SCALE)
+    samples = to_s16(running.synthesizer.speak(TEXT).samples).astype(np.float32) / np.float32(FULL_SCALE)
     assert answer.status_code == 200
-    assert answer.content == whole(samples, choose_encoding(name, 24_000), running.speaker.sample_rate)
+    assert answer.content == whole(samples, choose_encoding(name, 24_000), running.synthesizer.sample_rate)
     assert answer.headers["content-length"] == str(len(answer.content))
     assert "transfer-encoding" not in answer.headers
 
@@ -50,7 +50,7 @@ def test_it_is_the_whole_file_with_its_length(running: Running, name: FormatName
 def test_the_standard_library_reads_its_true_length(running: Running) -> None:
     """What Kokoro-FastAPI's users met: a WAV whose head claims hours."""
     with wave.open(BytesIO(running.speech(input=TEXT, stream=False).content)) as file:
-        assert file.getnframes() == len(running.speaker.speak(TEXT).samples)
+        assert file.getnframes() == len(running.synthesizer.speak(TEXT).samples)
         assert len(file.readframes(1 << 30)) == 2 * file.getnframes()
 
 
@@ -58,7 +58,7 @@ def test_an_mp3_is_as_long_as_its_sound(running: Running) -> None:
     """Its head tells decoders what to leave out, which a streamed one cannot."""
     body = running.speech(input=TEXT, response_format="mp3", stream=False).content
     samples = decoded(body, choose_encoding("mp3", 24_000))
-    assert samples.shape[1] == len(running.speaker.speak(TEXT).samples)
+    assert samples.shape[1] == len(running.synthesizer.speak(TEXT).samples)
 
 
 def test_what_is_too_long_is_refused_with_a_way_out(running: Running) -> None:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import httpx
 import pytest
 from certificates import make_certificate
-from serving import PATIENCE_S, Gate, started, tone_speaker
+from serving import PATIENCE_S, Gate, started, tone_synthesizer
 from websockets.sync.client import connect
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import InvalidRequest
 from yuliu.server.limits import Limits
-from yuliu.server.tls import Certificate, check_certificate
+from yuliu.server.transport.tls import Certificate, check_certificate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +32,7 @@ def test_https_and_wss(certificate: Certificate) -> None:
     """Speech over both; plain HTTP on the same port gets nothing, and nothing older than TLS 1.2 does."""
     trusting = ssl.create_default_context(cafile=certificate.chain)
     with (
-        started(lambda: tone_speaker(ToneEngine()), certificate=certificate) as server,
+        started(lambda: tone_synthesizer(ToneEngine()), certificate=certificate) as server,
         httpx.Client(base_url=f"https://localhost:{server.port}", verify=trusting, timeout=PATIENCE_S) as client,
     ):
         while client.get("/ready").status_code != 200:
@@ -62,7 +62,7 @@ def test_a_body_that_is_cut_off_is_seen_over_tls(certificate: Certificate) -> No
     engine = ToneEngine(ToneScript(step_s_per_frame=1.0), sleep=gate)
     trusting = ssl.create_default_context(cafile=certificate.chain)
     with (
-        started(lambda: tone_speaker(engine), Limits(shutdown_s=1), certificate=certificate) as server,
+        started(lambda: tone_synthesizer(engine), Limits(shutdown_s=1), certificate=certificate) as server,
         httpx.Client(base_url=f"https://localhost:{server.port}", verify=trusting, timeout=PATIENCE_S) as client,
     ):
         while client.get("/ready").status_code != 200:

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving import read_answer, receive_all, running_server, short_answer, speech_bytes, unchunked
 
-from yuliu.server.connection import MAX_UPGRADE_LINE_BYTES, MAX_UPGRADE_LINES
+from yuliu.server.transport.http import MAX_UPGRADE_LINE_BYTES, MAX_UPGRADE_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,7 +131,7 @@ def test_framing_that_two_readers_could_read_differently_is_refused(
     answer = answer_to(running, STREAM + upgrade + framing + HEALTH)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
     assert b"alive" not in answer
-    assert running.speaker.num_streams == 0
+    assert running.synthesizer.num_streams == 0
 
 
 JAVA = """

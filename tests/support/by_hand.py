@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from yuliu.engines.api import StepRequest
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import Overloaded
-from yuliu.scheduler.lane import NOTHING_AFTER
 from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
 from yuliu.scheduler.policy.events import Terms
-from yuliu.session import Route, Stream, StreamOptions, Surroundings
+from yuliu.scheduler.workers.thread import NOTHING_AFTER
+from yuliu.stream import Route, Stream, StreamContext, StreamOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from yuliu.engines.api import Engine, PlanOptions, Utterance
-    from yuliu.scheduler.lane import After
     from yuliu.scheduler.outputs import Output
-    from yuliu.scheduler.worker import Scheduler
-    from yuliu.session import StreamMetrics
+    from yuliu.scheduler.scheduler import Scheduler
+    from yuliu.scheduler.workers.thread import After
+    from yuliu.stream import StreamMetrics
     from yuliu.types import Segment
 
 T = TypeVar("T")
@@ -155,5 +155,5 @@ def hand_stream(
 ) -> Stream:
     """A stream on such a scheduler, whose engine may have a pace of its own."""
     route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone", {} if paces else {"tone": (1.0, 1.0)})
-    around = Surroundings({"tone": route}, metrics=metrics)
+    around = StreamContext({"tone": route}, metrics=metrics)
     return Stream(cast("Scheduler", scheduler), route, options or StreamOptions(), around)

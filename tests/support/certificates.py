@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from typing import TYPE_CHECKING
 
-from yuliu.server.tls import Certificate
+from yuliu.server.transport.tls import Certificate
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from yuliu.scheduler.policy.events import Terms
-    from yuliu.scheduler.worker import Scheduler
+    from yuliu.scheduler.scheduler import Scheduler
     from yuliu.types import Samples
 
 OPTIONS = PlanOptions(SpeakOptions(), lead_s=0.025, tail_s=0.1)
@@ -121,6 +121,6 @@ def speak(scheduler: Scheduler, texts: Sequence[str], *, engine: str = "tone", t
     return inbox
 
 
-def one_lane(**changes: object) -> Settings:
-    """Settings of one lane, with changes."""
-    return replace(Settings(num_lanes=1), **changes)  # type: ignore[arg-type]
+def one_worker(**changes: object) -> Settings:
+    """Settings of one worker, with changes."""
+    return replace(Settings(num_workers=1), **changes)  # type: ignore[arg-type]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from serving import Gate, tone_speaker
+from serving import Gate, tone_synthesizer
 
 from yuliu.client import AsgiTransport, ConnectionLost, Retry
 from yuliu.engines.tone import ToneEngine, ToneScript
@@ -21,7 +21,7 @@ class InProcess(AsgiTransport):
 
     def __init__(self, gate: Gate) -> None:
         engine = ToneEngine(ToneScript(step_s_per_frame=1.0), sleep=gate)
-        super().__init__(create_app(lambda: tone_speaker(engine)))
+        super().__init__(create_app(lambda: tone_synthesizer(engine)))
         self.sockets: list[AsgiSocket] = []
         self.num_failing = self.num_asked = 0
 

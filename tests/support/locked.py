@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from serving import Running, running_server
 
-from yuliu.keys import KeyStore
-from yuliu.server.gate import Keys
-from yuliu.wire.keys import Key
+from yuliu.access.key_store import KeyStore
+from yuliu.server.middleware.auth import KeyRing
+from yuliu.wire.keys import ApiKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ class Locked:
 
     def key(self, name: str = "one", **terms: Any) -> dict[str, str]:
         """Make a key; the header that shows it."""
-        shown = self.store.add(lambda digest: Key(name, digest, **terms))
+        shown = self.store.add(lambda digest: ApiKey(name, digest, **terms))
         return {"Authorization": f"Bearer {shown}"}
 
     def ask(self, method: str, path: str, headers: dict[str, str], **request: Any) -> httpx.Response:
@@ -41,7 +41,7 @@ class Locked:
 @contextmanager
 def locked_server(folder: Path, **server: Any) -> Iterator[Locked]:
     store = KeyStore(folder)
-    with running_server(app={"keys": Keys(store, reread_s=0.01)}, **server) as running:
+    with running_server(app={"keys": KeyRing(store, reread_s=0.01)}, **server) as running:
         yield Locked(running, store)
 
 

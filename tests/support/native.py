@@ -12,9 +12,9 @@ from websockets.sync.client import connect
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.segmenter import Chunking
-from yuliu.session import StreamOptions
-from yuliu.wire.native.writing import SoundFrame as SoundFrame
-from yuliu.wire.native.writing import parse_sound_frame
+from yuliu.stream import StreamOptions
+from yuliu.wire.native.encode import SoundFrame as SoundFrame  # re-exported
+from yuliu.wire.native.encode import parse_sound_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,7 +37,7 @@ Told = dict[str, Any]
 def pcm_of(running: Running, text: str, strategy: Strategy = "adaptive") -> bytes:
     """What the library makes of a text."""
     options = StreamOptions(chunking=Chunking(strategy))
-    return to_s16le(running.speaker.speak(text, options=options).samples)
+    return to_s16le(running.synthesizer.speak(text, options=options).samples)
 
 
 class Talk:

@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.policy.controller import Measured
+from yuliu.scheduler.policy.autotune import Measured
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
@@ -51,8 +51,8 @@ class Plant:
     def second(self, conditions: Conditions, tuning: Tuning) -> Measured:
         """Run a second with this tuning and report."""
         budget_s = tuning.step_budget_s * (THROUGHPUT if tuning.throughput else 1)
-        assert tuning.num_lanes is not None
-        wanted = conditions.num_streams * conditions.rtf * (1 + STEP_COST_S / budget_s) / tuning.num_lanes
+        assert tuning.num_workers is not None
+        wanted = conditions.num_streams * conditions.rtf * (1 + STEP_COST_S / budget_s) / tuning.num_workers
         load = min(wanted + self._backlog_s, 1.0)
         self._backlog_s = min(max(self._backlog_s + wanted - 1, 0.0), MAX_BACKLOG_S)
         queued = min(load / (1.02 - load), 10) * 0.3 + load / 2

@@ -17,13 +17,13 @@ from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app
 from yuliu.server.limits import Limits
-from yuliu.server.listen import listening_socket, make_server
-from yuliu.speaker import Speaker
+from yuliu.server.run import listening_socket, make_server
+from yuliu.synthesizer import Synthesizer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from yuliu.server.tls import Certificate
+    from yuliu.server.transport.tls import Certificate
     from yuliu.types import Lang
 
 PATIENCE_S = 20.0
@@ -65,7 +65,7 @@ class Gate:
 class Running:
     """A server, and all that a test looks at."""
 
-    speaker: Speaker
+    synthesizer: Synthesizer
     engine: ToneEngine
     gate: Gate
     server: Started
@@ -160,10 +160,12 @@ def unchunked(response: bytes) -> bytes:
         rest = rest[int(size, 16) + 2 :]
 
 
-def tone_speaker(engine: ToneEngine, metrics: Metrics | None = None, *, num_lanes: int = 1) -> Speaker:
-    """A speaker of one voice, ``tone``."""
+def tone_synthesizer(engine: ToneEngine, metrics: Metrics | None = None, *, num_workers: int = 1) -> Synthesizer:
+    """A synthesizer of one voice, ``tone``."""
     tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
-    return Speaker({"tone": lambda: engine}, {"tone": tone}, default="tone", num_lanes=num_lanes, metrics=metrics)
+    return Synthesizer(
+        {"tone": lambda: engine}, {"tone": tone}, default="tone", num_workers=num_workers, metrics=metrics
+    )
 
 
 @contextlib.contextmanager
@@ -173,19 +175,19 @@ def running_server(
     engine: ToneEngine | None = None,
     socket_stall_s: float = 60.0,
     app: dict[str, Any] | None = None,
-    num_lanes: int = 1,
+    num_workers: int = 1,
     **script: Any,
 ) -> Iterator[Running]:
     """A server with a scripted engine, or one of the test's own."""
     gate = Gate()
     engine = engine or ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
     metrics = Metrics()
-    speaker = tone_speaker(engine, metrics, num_lanes=num_lanes)
+    synthesizer = tone_synthesizer(engine, metrics, num_workers=num_workers)
     with (
-        started(lambda: speaker, limits, socket_stall_s=socket_stall_s, metrics=metrics, **app or {}) as server,
+        started(lambda: synthesizer, limits, socket_stall_s=socket_stall_s, metrics=metrics, **app or {}) as server,
         httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_S) as client,
     ):
-        running = Running(speaker, engine, gate, server, client)
+        running = Running(synthesizer, engine, gate, server, client)
         running.wait_until(lambda: client.get("/ready").status_code == 200)
         try:
             yield running
@@ -197,7 +199,7 @@ def running_server(
 
 @contextlib.contextmanager
 def serving(
-    load: Callable[[], Speaker], limits: Limits | None = None, *, socket_stall_s: float = 60.0, **app: Any
+    load: Callable[[], Synthesizer], limits: Limits | None = None, *, socket_stall_s: float = 60.0, **app: Any
 ) -> Iterator[int]:
     """A server on a free port, stopped at the end; gives the port."""
     with started(load, limits, socket_stall_s=socket_stall_s, **app) as server:
@@ -221,7 +223,7 @@ class Started:
 
 @contextlib.contextmanager
 def started(
-    load: Callable[[], Speaker],
+    load: Callable[[], Synthesizer],
     limits: Limits | None = None,
     *,
     socket_stall_s: float = 60.0,

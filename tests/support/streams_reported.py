@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from yuliu.metrics.metrics import Metrics
-from yuliu.metrics.report import Levels, Moments, StreamReport
+from yuliu.metrics.report import GaugeValues, StreamMoments, StreamReport
 from yuliu.types import StreamClass
 
-SPOKEN = Moments(
+SPOKEN = StreamMoments(
     first_text_s=0.0,
     admitted_s=0.001,
     segment_s=0.002,
@@ -51,16 +51,16 @@ def everything_told() -> Metrics:
     metrics.chunk_gap(0.02)
     metrics.cancelled(0.01)
     metrics.retried("tone")
-    metrics.lane_replaced("hung")
+    metrics.worker_replaced("hung")
     metrics.error_told("speech", "invalid_request")
     metrics.cache_lookup("phrases", hit=True)
     metrics.feedback("gap")
     metrics.gauge_source(
-        lambda: Levels(
+        lambda: GaugeValues(
             streams={(StreamClass.INTERACTIVE, "speaking"): 1},
             queue_depth={StreamClass.INTERACTIVE: 1},
-            num_lanes=1,
-            num_lanes_busy=1,
+            num_workers=1,
+            num_workers_busy=1,
             throughput_mode=True,
             cache_bytes={"phrases": 1},
             num_connections=1,

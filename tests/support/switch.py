@@ -10,7 +10,7 @@ from in_process import InProcess
 
 from yuliu.client import ConnectionLost
 from yuliu.client.asgi import AsgiTransport
-from yuliu.server.native.connection import CARRIER, Carrier
+from yuliu.server.transport.websocket import CARRIER, Carrier
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

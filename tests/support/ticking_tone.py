@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tone_yuliu import open_speaker
+from tone_yuliu import open_synthesizer
 
 from yuliu.bench.doors.ticking import main
 
 if __name__ == "__main__":
-    main(lambda metrics: open_speaker((), metrics=metrics))
+    main(lambda metrics: open_synthesizer((), metrics=metrics))

@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from yuliu.metrics.metrics import Metrics
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
     from yuliu.types import Lang
 
 
-def open_speaker(
+def open_synthesizer(
     voices: Sequence[str],
     *,
-    lanes: int | None = None,
+    workers: int | None = None,
     cache_bytes: int = 0,
     adaptive: bool = False,
     metrics: Metrics | None = None,
-) -> Speaker:
+) -> Synthesizer:
     """One voice, ``tone``."""
     from yuliu.engines.tone import ToneEngine, ToneScript
     from yuliu.scheduler.settings import Settings
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
     languages = cast("tuple[Lang, ...]", tuple(os.environ.get("TONE_LANGUAGES", "zh en").split()))
     failing = int(os.environ.get("TONE_FAIL_STEP", "-9"))
@@ -41,14 +41,14 @@ def open_speaker(
         step_s_per_frame=float(os.environ.get("TONE_STEP_S", "0")),
     )
     engine = ToneEngine(script, sleep=time.sleep, languages=languages)
-    return Speaker(
+    return Synthesizer(
         {"tone": lambda: engine},
         {"tone": dict.fromkeys(languages, "tone")},
         default="tone",
-        settings=Settings(num_lanes=lanes or 1, cache_bytes=cache_bytes, adaptive=adaptive),
+        settings=Settings(num_workers=workers or 1, cache_bytes=cache_bytes, adaptive=adaptive),
         metrics=metrics,
     )
 
 
 if __name__ == "__main__":
-    main(obj=Wiring(open_speaker=open_speaker))
+    main(obj=Wiring(open_synthesizer=open_synthesizer))

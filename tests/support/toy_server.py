@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import VoiceNotReady
 from yuliu.server import serve
-from yuliu.speaker import Speaker
+from yuliu.synthesizer import Synthesizer
 
 if TYPE_CHECKING:
     from yuliu.metrics.metrics import Metrics
     from yuliu.types import Lang
 
 
-def load(metrics: Metrics) -> Speaker:
+def load(metrics: Metrics) -> Synthesizer:
     """What ``HOW`` says. Steps take a fifth of the time their sound lasts."""
     if sys.argv[1] == "broken":
         raise VoiceNotReady("run 'yuliu voices pull tone'")
@@ -24,7 +24,7 @@ def load(metrics: Metrics) -> Speaker:
         raise ValueError("a private path")
     engine = ToneEngine(ToneScript(step_s_per_frame=0.002), sleep=time.sleep)
     tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
-    return Speaker({"tone": lambda: engine}, {"tone": tone}, default="tone", num_lanes=1, metrics=metrics)
+    return Synthesizer({"tone": lambda: engine}, {"tone": tone}, default="tone", num_workers=1, metrics=metrics)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,8 @@ import pytest
 
 from yuliu.text.en.fold import fold
 from yuliu.text.en.spoken_form import spoken_parts
+from yuliu.text.language_spans import split_languages
 from yuliu.text.sentences import SentenceCutter
-from yuliu.text.spans import split_languages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from yuliu.text.reading import Piece, Reading
-from yuliu.text.remembered import MAX_CHARS, MAX_TEXTS, Remembered
+from yuliu.text.frontend import MAX_CHARS, MAX_TEXTS, Piece, Reading, Remembered
 from yuliu.types import Hint, Span
 
 if TYPE_CHECKING:

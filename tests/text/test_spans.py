@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.text.spans import split_languages
+from yuliu.text.language_spans import split_languages
 
 if TYPE_CHECKING:
     from yuliu.types import Lang

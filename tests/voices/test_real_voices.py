@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from yuliu.engines.catalogue import DERIVATIONS
+from yuliu.engines.registry import DERIVATIONS
 from yuliu.voices import PullProgress, VoiceStore
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.voices.receipt import RECEIPT, InstalledFile, Receipt, read_receipt, write_receipt
+from yuliu.voices.installed import RECEIPT, InstalledFile, Receipt, read_receipt, write_receipt
 
 NAMES = st.text("abc.-_", min_size=1, max_size=8).filter(lambda name: name not in {".", ".."})
 FILES = st.builds(InstalledFile, NAMES, st.integers(0, 10**12), st.text("0123456789abcdef", min_size=64, max_size=64))

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 import yuliu.wire
 from yuliu.errors import InvalidRequest
-from yuliu.wire import effects, feedback, keys, lexicons, manner, openai, phrases, sound, strict_json
-from yuliu.wire.native import body, reading, requests, writing
+from yuliu.wire import effects, encoding, feedback, keys, lexicons, openai, phrases, strict_json, synthesis_options
+from yuliu.wire.native import body_codec, client_codec, decode, encode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -62,11 +62,16 @@ READERS: Mapping[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "lexicons.parse_if_match": (lambda data: lexicons.parse_if_match(data.decode("latin-1")), [b'W/"17"']),
     "lexicons.form_of_body": (lambda data: lexicons.form_of_body(data.decode("latin-1")), [b"application/json"]),
     "keys.parse_keys": (keys.parse_keys, [json.dumps({"version": 1, "keys": [KEY]}).encode()]),
-    "manner.parse_manner": (
-        lambda data: manner.parse_manner(fields(data), {"x-yuliu-weight": data.decode("latin-1")}),
+    "synthesis_options.parse_synthesis_options": (
+        lambda data: synthesis_options.parse_synthesis_options(
+            fields(data), {"x-yuliu-weight": data.decode("latin-1")}
+        ),
         [json.dumps(SPEECH).encode()],
     ),
-    "manner.parse_language": (lambda data: manner.parse_language(fields(data)), [b'{"language": "zh"}']),
+    "synthesis_options.parse_language": (
+        lambda data: synthesis_options.parse_language(fields(data)),
+        [b'{"language": "zh"}'],
+    ),
     "effects.parse_effects": (
         lambda data: effects.parse_effects(fields(data)),
         [json.dumps({"volume_db": 3, "pitch_semitones": 2, "effects": {"level": True, "limit": False}}).encode()],
@@ -77,8 +82,8 @@ READERS: Mapping[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "strict_json.check_number": (lambda data: strict_json.check_number(loose(data), "a", 0, 1), [b"0.5", b"1"]),
     "strict_json.check_whole": (lambda data: strict_json.check_whole(loose(data), "a", 0, 9), [b"7"]),
     "strict_json.check_flag": (lambda data: strict_json.check_flag(loose(data), "a"), [b"true"]),
-    "sound.encoding_asked_for": (
-        lambda data: sound.encoding_asked_for(
+    "encoding.encoding_asked_for": (
+        lambda data: encoding.encoding_asked_for(
             str(fields(data).get("format")),
             24_000,
             field="format",
@@ -88,22 +93,22 @@ READERS: Mapping[str, tuple[Callable[[bytes], object], list[bytes]]] = {
         ),
         [json.dumps({"format": "mp3", "sample_rate": 8000, "channels": 2, "kbps": 64}).encode()],
     ),
-    "native.reading.parse_object": (lambda data: reading.parse_object(text(data)), [json.dumps(START).encode()]),
-    "native.reading.parse_message": (lambda data: reading.parse_message(fields(data)), [json.dumps(START).encode()]),
-    "native.reading.parse_sound": (lambda data: reading.parse_sound(fields(data)), [json.dumps(START).encode()]),
-    "native.body.start_of_query": (
-        lambda data: body.start_of_query({name: str(value) for name, value in fields(data).items()}),
+    "native.decode.parse_object": (lambda data: decode.parse_object(text(data)), [json.dumps(START).encode()]),
+    "native.decode.parse_message": (lambda data: decode.parse_message(fields(data)), [json.dumps(START).encode()]),
+    "native.decode.parse_sound": (lambda data: decode.parse_sound(fields(data)), [json.dumps(START).encode()]),
+    "native.body_codec.start_of_query": (
+        lambda data: body_codec.start_of_query({name: str(value) for name, value in fields(data).items()}),
         [json.dumps({"voice": "a", "speed": 1.5, "seed": 5, "lexicon": "a"}).encode()],
     ),
-    "native.body.Body": (
-        lambda data: [pieces(kind, data) for kind in (body.TEXT, body.LINES)],
+    "native.body_codec.Body": (
+        lambda data: [pieces(kind, data) for kind in (body_codec.TEXT, body_codec.LINES)],
         [f"{json.dumps({'type': 'start'})}\n{json.dumps({'type': 'text', 'text': 'a'})}\n".encode()],
     ),
-    "native.requests.parse_reply": (lambda data: requests.parse_reply(text(data)), [json.dumps(DONE).encode()]),
-    "native.writing.parse_sound_frame": (writing.parse_sound_frame, [writing.sound_bytes(1, 5, b"abcd")]),
+    "native.client_codec.parse_reply": (lambda data: client_codec.parse_reply(text(data)), [json.dumps(DONE).encode()]),
+    "native.encode.parse_sound_frame": (encode.parse_sound_frame, [encode.sound_bytes(1, 5, b"abcd")]),
 }
 """Each reader of what comes from outside, over bytes, with examples that it takes."""
-CLIENTS = ("native.requests.parse_reply", "native.writing.parse_sound_frame")
+CLIENTS = ("native.client_codec.parse_reply", "native.encode.parse_sound_frame")
 """Those of the client's half raise plain ``ValueError``: no server is told of it."""
 
 
@@ -143,7 +148,7 @@ def text(data: bytes) -> str:
 
 def pieces(kind: str, data: bytes) -> list[object]:
     """A body in three pieces, of which the cuts depend on the bytes."""
-    reader = body.Body(kind, {})
+    reader = body_codec.Body(kind, {})
     at = sorted((sum(data) % (len(data) + 1), len(data) // 2))
     found = [reader.push(part) for part in (data[: at[0]], data[at[0] : at[1]], data[at[1] :])]
     return [*found, reader.finish()]
@@ -172,12 +177,12 @@ def test_no_reader_is_missing() -> None:
                 found.add(f"{module.name.removeprefix('yuliu.wire.')}.{name}")
     elsewhere = {
         "openai.choose_voice",  # from names, in test_openai
-        "openai.speech_encoding",  # by sound.encoding_asked_for
+        "openai.speech_encoding",  # by encoding.encoding_asked_for
         "phrases.check_total",  # by both readers of phrases
-        "native.requests.request_text",  # writes, in test_requests
+        "native.client_codec.request_text",  # writes, in test_client_codec
     }
     assert found - elsewhere - set(READERS) == set()
-    assert set(READERS) - found == {"native.body.Body", "native.writing.parse_sound_frame"} - found
+    assert set(READERS) - found == {"native.body_codec.Body", "native.encode.parse_sound_frame"} - found
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -187,8 +192,8 @@ def test_examples_are_taken(name: str) -> None:
     if name == "lexicons.parse_lexicon":
         for form, example in zip(lexicons.MEDIA_TYPES, examples, strict=True):
             assert lexicons.parse_lexicon(example, form)
-    elif name == "native.body.Body":
-        assert pieces(body.LINES, examples[0])
+    elif name == "native.body_codec.Body":
+        assert pieces(body_codec.LINES, examples[0])
     else:
         for example in examples:
             reader(example)

@@ -18,13 +18,12 @@ from yuliu.wire.keys import (
     MAX_KEYS,
     MAX_PER_MINUTE,
     MAX_STREAMS,
-    Key,
+    ApiKey,
     parse_keys,
     shown_key,
 )
-from yuliu.wire.manner import MAX_LEAD_IN_MS, MAX_SEED, MAX_WEIGHT, MIN_WEIGHT, parse_manner
-from yuliu.wire.native import reading
-from yuliu.wire.native.body import LINES, Body
+from yuliu.wire.native import decode
+from yuliu.wire.native.body_codec import LINES, Body
 from yuliu.wire.openai import SpeechLimits, parse_speech
 from yuliu.wire.phrases import (
     MAX_PHRASE_CHARACTERS,
@@ -34,6 +33,7 @@ from yuliu.wire.phrases import (
     parse_phrase_file,
     parse_phrases,
 )
+from yuliu.wire.synthesis_options import MAX_LEAD_IN_MS, MAX_SEED, MAX_WEIGHT, MIN_WEIGHT, parse_synthesis_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,11 +57,11 @@ def keys(number: int) -> object:
 
 
 def key(**terms: Any) -> object:
-    return Key("a", "0" * 64, **terms)
+    return ApiKey("a", "0" * 64, **terms)
 
 
 def message(kind: str, **fields: Any) -> object:
-    return reading.parse_message({"type": kind, "context": "a", **fields})
+    return decode.parse_message({"type": kind, "context": "a", **fields})
 
 
 def line(num_characters: int) -> object:
@@ -100,44 +100,47 @@ EDGES: dict[str, list[tuple[Callable[[], object], Callable[[], object]]]] = {
     "wire.phrases.MAX_TOTAL_CHARACTERS": [
         (lambda: check_total(["a" * MAX_TOTAL_CHARACTERS]), lambda: check_total(["a" * MAX_TOTAL_CHARACTERS, "a"]))
     ],
-    "wire.manner.MIN_WEIGHT": [
+    "wire.synthesis_options.MIN_WEIGHT": [
         (lambda: speech(weight=MIN_WEIGHT), lambda: speech(weight=MIN_WEIGHT - 1e-9)),
         (lambda: key(weight=MIN_WEIGHT), lambda: key(weight=MIN_WEIGHT - 1e-9)),
     ],
-    "wire.manner.MAX_WEIGHT": [
+    "wire.synthesis_options.MAX_WEIGHT": [
         (lambda: speech(weight=MAX_WEIGHT), lambda: speech(weight=MAX_WEIGHT + 1e-9)),
         (lambda: key(weight=MAX_WEIGHT), lambda: key(weight=MAX_WEIGHT + 1e-9)),
-        (lambda: parse_manner({}, {"x-yuliu-weight": "10"}), lambda: parse_manner({}, {"x-yuliu-weight": "10.1"})),
+        (
+            lambda: parse_synthesis_options({}, {"x-yuliu-weight": "10"}),
+            lambda: parse_synthesis_options({}, {"x-yuliu-weight": "10.1"}),
+        ),
     ],
-    "wire.manner.MAX_LEAD_IN_MS": [
+    "wire.synthesis_options.MAX_LEAD_IN_MS": [
         (lambda: speech(lead_in_ms=MAX_LEAD_IN_MS), lambda: speech(lead_in_ms=MAX_LEAD_IN_MS + 1))
     ],
-    "wire.manner.MAX_SEED": [(lambda: speech(seed=MAX_SEED), lambda: speech(seed=MAX_SEED + 1))],
-    "wire.native.reading.MAX_MESSAGE_BYTES": [
-        (lambda: line(reading.MAX_MESSAGE_BYTES), lambda: line(reading.MAX_MESSAGE_BYTES + 1))
+    "wire.synthesis_options.MAX_SEED": [(lambda: speech(seed=MAX_SEED), lambda: speech(seed=MAX_SEED + 1))],
+    "wire.native.decode.MAX_MESSAGE_BYTES": [
+        (lambda: line(decode.MAX_MESSAGE_BYTES), lambda: line(decode.MAX_MESSAGE_BYTES + 1))
     ],
-    "wire.native.reading.MAX_RESUME_S": [
+    "wire.native.decode.MAX_RESUME_S": [
         (
-            lambda: message("start", resume_s=reading.MAX_RESUME_S),
-            lambda: message("start", resume_s=reading.MAX_RESUME_S + 1e-9),
+            lambda: message("start", resume_s=decode.MAX_RESUME_S),
+            lambda: message("start", resume_s=decode.MAX_RESUME_S + 1e-9),
         )
     ],
-    "wire.native.reading.MAX_PING_ID_CHARACTERS": [
+    "wire.native.decode.MAX_PING_ID_CHARACTERS": [
         (
-            lambda: reading.parse_message({"type": "ping", "id": "a" * reading.MAX_PING_ID_CHARACTERS}),
-            lambda: reading.parse_message({"type": "ping", "id": "a" * (reading.MAX_PING_ID_CHARACTERS + 1)}),
+            lambda: decode.parse_message({"type": "ping", "id": "a" * decode.MAX_PING_ID_CHARACTERS}),
+            lambda: decode.parse_message({"type": "ping", "id": "a" * (decode.MAX_PING_ID_CHARACTERS + 1)}),
         )
     ],
-    "wire.native.reading._MAX_WHOLE": [
+    "wire.native.decode._MAX_WHOLE": [
         (
-            lambda: message("resume", stream="a", offset=reading._MAX_WHOLE, seq=0),
-            lambda: message("resume", stream="a", offset=reading._MAX_WHOLE + 1, seq=0),
+            lambda: message("resume", stream="a", offset=decode._MAX_WHOLE, seq=0),
+            lambda: message("resume", stream="a", offset=decode._MAX_WHOLE + 1, seq=0),
         )
     ],
-    "wire.native.reading._MAX_MS": [
+    "wire.native.decode._MAX_MS": [
         (
-            lambda: message("playback", position_ms=reading._MAX_MS),
-            lambda: message("cancel", position_ms=reading._MAX_MS + 1),
+            lambda: message("playback", position_ms=decode._MAX_MS),
+            lambda: message("cancel", position_ms=decode._MAX_MS + 1),
         )
     ],
     "wire.keys.MAX_KEYS": [(lambda: keys(MAX_KEYS), lambda: keys(MAX_KEYS + 1))],
@@ -148,33 +151,33 @@ EDGES: dict[str, list[tuple[Callable[[], object], Callable[[], object]]]] = {
 }
 """What is still taken, and what no more, of each bound."""
 ELSEWHERE = {
-    "wire.lexicons.MAX_BODY_BYTES": "server/test_bodies.py::test_a_body_too_large_is_not_read",
-    "wire.phrases.MAX_BODY_BYTES": "server/test_bodies.py::test_a_body_too_large_is_not_read",
-    "wire.feedback.MAX_BODY_BYTES": "server/test_bodies.py::test_a_body_too_large_is_not_read",
-    "wire.speech_events.MAX_SOUND_BYTES": "wire/test_speech_events.py::test_sound_arrives_as_it_was",
-    "wire.native.writing.MAX_SOUND_BYTES": "wire/native/test_native_window.py::test_cuts_sound_into_frames",
-    "wire.native.conversation.MAX_CONTEXTS": "wire/native/test_conversation.py::test_only_so_many_contexts_are_open",
-    "wire.native.conversation.MAX_OVER": (
-        "wire/native/test_conversation.py::test_contexts_that_are_over_are_forgotten_in_time"
+    "wire.lexicons.MAX_BODY_BYTES": "server/test_request_body.py::test_a_body_too_large_is_not_read",
+    "wire.phrases.MAX_BODY_BYTES": "server/test_request_body.py::test_a_body_too_large_is_not_read",
+    "wire.feedback.MAX_BODY_BYTES": "server/test_request_body.py::test_a_body_too_large_is_not_read",
+    "wire.openai_events.MAX_SOUND_BYTES": "wire/test_openai_events.py::test_sound_arrives_as_it_was",
+    "wire.native.encode.MAX_SOUND_BYTES": "wire/native/test_replay_buffer.py::test_cuts_sound_into_frames",
+    "wire.native.protocol.MAX_CONTEXTS": "wire/native/test_protocol.py::test_only_so_many_contexts_are_open",
+    "wire.native.protocol.MAX_OVER": (
+        "wire/native/test_protocol.py::test_contexts_that_are_over_are_forgotten_in_time"
     ),
-    "wire.native.conversation.MAX_REFUSED": (
-        "wire/native/test_conversation.py::test_a_client_that_says_nothing_sensible_is_let_go"
+    "wire.native.protocol.MAX_REFUSED": (
+        "wire/native/test_protocol.py::test_a_client_that_says_nothing_sensible_is_let_go"
     ),
-    "server.sound.MAX_WHOLE_S": "server/test_speech_whole.py::test_what_is_too_long_is_refused_with_a_way_out",
-    "server.native.connection.MAX_FRAGMENTS": "server/native/test_hostile.py::test_messages_in_fragments",
-    "server.native.connection.MAX_PONGS_BYTES": (
+    "server.encoder_pool.MAX_WHOLE_S": "server/test_speech_whole.py::test_what_is_too_long_is_refused_with_a_way_out",
+    "server.transport.websocket.MAX_FRAGMENTS": "server/native/test_hostile.py::test_messages_in_fragments",
+    "server.transport.websocket.MAX_PONGS_BYTES": (
         "server/native/test_hostile.py::test_pings_whose_answers_are_not_read"
     ),
-    "server.native.receipts.MAX_UNANSWERED_BYTES": (
-        "server/native/test_receipts.py::test_no_more_is_sent_than_is_answered_for"
+    "server.native.flow_control.MAX_UNANSWERED_BYTES": (
+        "server/native/test_flow_control.py::test_no_more_is_sent_than_is_answered_for"
     ),
-    "server.native.socket.MAX_ANSWERS": "server/native/test_hostile.py::test_answers_that_are_not_read",
-    "server.connection.MAX_TURNED_AWAY": "server/test_clients.py::test_who_is_far_too_many_is_not_waited_for",
-    "server.connection.MAX_UPGRADE_LINES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
-    "server.connection.MAX_UPGRADE_LINE_BYTES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
+    "server.native.websocket.MAX_ANSWERS": "server/native/test_hostile.py::test_answers_that_are_not_read",
+    "server.transport.http.MAX_TURNED_AWAY": "server/test_clients.py::test_who_is_far_too_many_is_not_waited_for",
+    "server.transport.http.MAX_UPGRADE_LINES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
+    "server.transport.http.MAX_UPGRADE_LINE_BYTES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
 }
 """Tests of bounds that need more than a call."""
-NONE = ("server.sound.MAX_THREADS",)
+NONE = ("server.encoder_pool.MAX_THREADS",)
 """Named like one, and none of what a client sends."""
 
 

@@ -16,8 +16,8 @@ from yuliu.errors import InvalidRequest
 from yuliu.wire.feedback import parse_feedback
 from yuliu.wire.keys import parse_keys
 from yuliu.wire.lexicons import parse_lexicon
-from yuliu.wire.native.body import LINES, Body
-from yuliu.wire.native.reading import parse_message, parse_object
+from yuliu.wire.native.body_codec import LINES, Body
+from yuliu.wire.native.decode import parse_message, parse_object
 from yuliu.wire.openai import SpeechLimits, parse_speech
 from yuliu.wire.phrases import parse_phrases
 from yuliu.wire.strict_json import check_text, read_json, read_object
@@ -43,8 +43,8 @@ READERS: dict[str, tuple[Callable[[bytes], object], dict[str, Any]]] = {
 }
 """Each reader with a body that it takes."""
 LOOSE = {
-    "wire/speech_events.py": "what we have written ourselves",
-    "wire/native/requests.py": "the client's half: it reads what a server says",
+    "wire/openai_events.py": "what we have written ourselves",
+    "wire/native/client_codec.py": "the client's half: it reads what a server says",
     "wire/strict_json.py": "the reader itself",
 }
 """Modules that may read JSON in another way, and why."""

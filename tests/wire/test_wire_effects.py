@@ -13,11 +13,11 @@ from yuliu.audio.chain import Effects
 from yuliu.audio.compressor import Compression
 from yuliu.errors import InvalidRequest
 from yuliu.wire.effects import EFFECT_FIELDS, EFFECT_NAMES, effects_of, parse_effects
-from yuliu.wire.manner import parse_manner
-from yuliu.wire.native.body import start_of_query
+from yuliu.wire.native.body_codec import start_of_query
+from yuliu.wire.native.decode import parse_message
 from yuliu.wire.native.messages import Config, Start
-from yuliu.wire.native.reading import parse_message
 from yuliu.wire.openai import SpeechLimits, parse_speech
+from yuliu.wire.synthesis_options import parse_synthesis_options
 
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -102,7 +102,7 @@ def test_anything_is_read_or_refused(fields: dict[str, Any]) -> None:
 def test_every_door_reads_them() -> None:
     said: dict[str, Any] = {"volume_db": 3, "pitch_semitones": -2, "effects": {"level": True}}
     wanted = Effects(volume_db=3.0, pitch_semitones=-2.0, level=True)
-    assert parse_manner(said, {}).effects == wanted
+    assert parse_synthesis_options(said, {}).effects == wanted
     body = b'{"input": "a", "volume_db": 3, "pitch_semitones": -2, "effects": {"level": true}}'
     assert parse_speech(body, "application/json", SpeechLimits()).manner.effects == wanted
     start = parse_message({"type": "start", "context": "a", **said})

@@ -14,7 +14,7 @@ from yuliu.errors import InvalidRequest
 from yuliu.wire.keys import (
     CLASSES,
     SCOPES,
-    Key,
+    ApiKey,
     digest_of,
     find_key,
     key_missing,
@@ -26,7 +26,7 @@ from yuliu.wire.keys import (
 )
 
 KEYS = st.builds(
-    Key,
+    ApiKey,
     name=st.from_regex(r"[a-z0-9][a-z0-9_-]{0,10}", fullmatch=True),
     digest=st.from_regex(r"[0-9a-f]{64}", fullmatch=True),
     scopes=st.lists(st.sampled_from(SCOPES), min_size=1, max_size=4).map(tuple),
@@ -40,12 +40,12 @@ KEYS = st.builds(
 )
 
 
-def key_of(shown: str, name: str = "one") -> Key:
-    return Key(name, digest_of(shown))
+def key_of(shown: str, name: str = "one") -> ApiKey:
+    return ApiKey(name, digest_of(shown))
 
 
 @given(st.lists(KEYS, max_size=5, unique_by=(lambda key: key.name, lambda key: key.digest)))
-def test_what_is_written_is_read(keys: list[Key]) -> None:
+def test_what_is_written_is_read(keys: list[ApiKey]) -> None:
     """Nothing of a key is lost in the file, and no key is in it."""
     assert parse_keys(write_keys(keys).encode()) == tuple(keys)
 

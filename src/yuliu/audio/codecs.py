@@ -83,7 +83,7 @@ RECIPES: Mapping[FormatName, Recipe] = {
 }
 
 
-class Sink:
+class ForwardBuffer:
     """Where a container is written that can only go forward."""
 
     def __init__(self) -> None:
@@ -106,14 +106,14 @@ class ContainerCodec:
 
     Args:
         encoding: What to make; its name is one of :data:`RECIPES`.
-        sink: Where the container writes: a :class:`Sink`, or a file whose head is set right at the end.
+        sink: Where the container writes: a :class:`ForwardBuffer`, or a file whose head is set right at the end.
         num_samples: How much will come, where that is known; sizes are then right, and nothing is sent early.
 
     Raises:
         SynthesisFailed: FFmpeg would not.
     """
 
-    def __init__(self, encoding: Encoding, sink: Sink | BinaryIO, *, num_samples: int | None = None) -> None:
+    def __init__(self, encoding: Encoding, sink: ForwardBuffer | BinaryIO, *, num_samples: int | None = None) -> None:
         self._encoding = encoding
         self._recipe = RECIPES[encoding.name]
         self._time_base = Fraction(1, encoding.sample_rate)
@@ -170,7 +170,7 @@ def _container_options(encoding: Encoding, num_samples: int | None) -> dict[str,
     return options
 
 
-def _opened(encoding: Encoding, sink: Sink | BinaryIO, options: dict[str, str]) -> OutputContainer:
+def _opened(encoding: Encoding, sink: ForwardBuffer | BinaryIO, options: dict[str, str]) -> OutputContainer:
     import av
 
     container = RECIPES[encoding.name].container

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from yuliu.audio.codecs import RECIPES, ContainerCodec, Sink
+from yuliu.audio.codecs import RECIPES, ContainerCodec, ForwardBuffer
 from yuliu.audio.g711 import Law, to_g711
 from yuliu.audio.gain import bend
 from yuliu.audio.pcm import little_endian, to_s16
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 
-class _Coder(Protocol):
+class _FormatEncoder(Protocol):
     """16-bit samples at the rate of the encoding to bytes."""
 
     def write(self, pcm: Pcm) -> bytes: ...
@@ -57,7 +57,7 @@ class Encoder:
     def __init__(self, encoding: Encoding, source_rate: int) -> None:
         self.encoding = encoding
         self._resampler = Resampler(source_rate, encoding.sample_rate)
-        self._coder: _Coder | None = _Streamed(encoding) if encoding.name in RECIPES else _Plain(encoding)
+        self._coder: _FormatEncoder | None = _Streamed(encoding) if encoding.name in RECIPES else _Plain(encoding)
 
     def write(self, samples: Samples) -> bytes:
         """What can be sent after these samples; the first ones come after the container's head. May be empty.
@@ -93,7 +93,7 @@ class Encoder:
         """Close it."""
         self.close()
 
-    def _open(self) -> _Coder:
+    def _open(self) -> _FormatEncoder:
         if self._coder is None:
             raise Closed("this encoder was finished or closed; a new response needs a new one")
         return self._coder
@@ -136,7 +136,7 @@ class _Streamed:
     """A codec of FFmpeg whose container only goes forward."""
 
     def __init__(self, encoding: Encoding) -> None:
-        self._sink = Sink()
+        self._sink = ForwardBuffer()
         self._codec = ContainerCodec(encoding, self._sink)
 
     def write(self, pcm: Pcm) -> bytes:

@@ -16,7 +16,7 @@ from yuliu.text.sentences import SentenceCutter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
     from yuliu.types import Lang
 
 NUM_SENTENCES = 60
@@ -38,14 +38,14 @@ def sentences(lang: Lang) -> list[str]:
     return [text.strip() for text in found if len(text.strip()) >= _MIN_CHARS[lang]][:NUM_SENTENCES]
 
 
-def listen(speaker: Speaker, harness: Path, *, progress: Callable[[str], None]) -> dict[str, Any]:
+def listen(synthesizer: Synthesizer, harness: Path, *, progress: Callable[[str], None]) -> dict[str, Any]:
     """Error rates by language with each sentence's verdict. The harness has ``judge.py``."""
     heard: dict[str, Any] = {}
     for lang, voice in VOICES.items():
         with tempfile.TemporaryDirectory() as folder:
             texts = sentences(lang)
             for number, text in enumerate(texts):
-                speaker.speak(text, voice=voice).save(Path(folder) / f"{voice}.{number}.wav")
+                synthesizer.speak(text, voice=voice).save(Path(folder) / f"{voice}.{number}.wav")
             heard[lang] = _judged(harness, Path(folder), lang, texts)
         progress(f"listened to {len(texts)} sentences of {voice}")
     return heard

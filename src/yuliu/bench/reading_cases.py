@@ -14,7 +14,7 @@ from yuliu.text.sentences import SentenceCutter
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from yuliu.explaining import Explainer, Explanation
+    from yuliu.explanation import Explainer, Explanation
 
 Case = dict[str, Any]
 CUTTINGS = 5

@@ -14,7 +14,7 @@ from yuliu.bench.peers import compare, judge
 from yuliu.bench.reading import read_articles
 from yuliu.bench.report import spread, summarise
 from yuliu.bench.texts import articles, short_texts
-from yuliu.speaker import load_voice
+from yuliu.synthesizer import load_voice
 from yuliu.voices import DEFAULT_VOICE, VoiceStore
 
 if TYPE_CHECKING:

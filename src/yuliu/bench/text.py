@@ -13,12 +13,12 @@ import psutil
 from yuliu.bench.reading_cases import rate, written_cases
 from yuliu.bench.report import table
 from yuliu.bench.texts import articles
-from yuliu.explaining import Arrival, Explainer, pause_ms_of
+from yuliu.explanation import Explainer, TimedDelta, pause_ms_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from yuliu.explaining import Explanation
+    from yuliu.explanation import Explanation
 
 MARKUP = ["**", "`", "```\n", "# ", "[a](b)", "<speak>", "<p>", "$x$", "[pause 1s]", "&amp;", "~~", "| a |\n", "\n"]
 """What random texts are strewn with: marks that might be taken for markup."""
@@ -117,7 +117,7 @@ def follow(explainer: Explainer, line: dict[str, Any]) -> dict[str, Any]:
         if (pause_ms := pause_ms_of(delta)) is not None:
             at_ms += pause_ms
         else:
-            arrivals.append(Arrival(delta, at_ms / 1e3))
+            arrivals.append(TimedDelta(delta, at_ms / 1e3))
             at_ms += line["gap_ms"]
     segments = explainer.follow(arrivals).segments
     heard = next((segment for segment in segments if segment.spoken), None)

@@ -20,7 +20,7 @@ def main(args: Sequence[str] | None = None, *, obj: Wiring | None = None) -> NoR
 
     Args:
         args: Arguments without the program's name; those of the process by default.
-        obj: Where commands get speakers and voices from; the installed voices by default.
+        obj: Where commands get synthesizers and voices from; the installed voices by default.
     """
     from yuliu.cli.app import run
 

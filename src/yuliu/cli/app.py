@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from yuliu.cli.descriptors import open_closed_descriptors
-from yuliu.cli.report import report
-from yuliu.cli.terminal import colours_wanted
+from yuliu.cli.console.descriptors import open_closed_descriptors
+from yuliu.cli.console.errors import report
+from yuliu.cli.console.terminal import colours_wanted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ COMMANDS = {
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name and imports ``yuliu.cli.NAME`` for the one that is run."""
+    """Knows its commands by name and imports ``yuliu.cli.commands.NAME`` for the one that is run."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """In the order people need them."""
@@ -47,7 +47,7 @@ class LazyGroup(click.Group):
         """The command object called ``command`` in its module."""
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"yuliu.cli.{cmd_name}").command
+        command: click.Command = importlib.import_module(f"yuliu.cli.commands.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

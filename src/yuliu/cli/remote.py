@@ -11,18 +11,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from yuliu.cli.background import BackgroundThread
+from yuliu.cli.background_thread import BackgroundThread
 from yuliu.cli.speaking import ABANDON_S, BLOCK_S
-from yuliu.client.device import SoundDevice
-from yuliu.client.jitter import JitterBuffer
-from yuliu.client.player import Player
-from yuliu.client.waterfall import Moments, silence_s
+from yuliu.client.latency import ClientMoments, silence_s
 from yuliu.errors import YuliuError
+from yuliu.playback.device import SoundDevice
+from yuliu.playback.jitter_buffer import JitterBuffer
+from yuliu.playback.player import Player
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
 
-    from yuliu.cli.sinks import Sink
+    from yuliu.cli.audio_io.sinks import Sink
     from yuliu.client import ClientStream
     from yuliu.types import Chunk, Ending, Heard, Samples
     from yuliu.wire.native.messages import Times
@@ -44,7 +44,7 @@ class Played:
     ending: Ending | None = None
     times: Times | None = None
     """The server's account of the first sound."""
-    moments: Moments | None = None
+    moments: ClientMoments | None = None
     """Of the first sound, here; None if none was heard."""
     num_resumed: int = 0
     """How often the stream went on after a drop."""
@@ -57,7 +57,7 @@ class Played:
 
 
 @dataclass(slots=True, kw_only=True)
-class Outlet:
+class PlaybackTarget:
     """Where sound goes: of one text, or of several, one after the other."""
 
     open_sink: Callable[[int], Sink]
@@ -70,7 +70,7 @@ class Outlet:
     """What was learnt of the network."""
 
 
-class _Written:
+class _FileTarget:
     """Sound goes to a file or pipe."""
 
     def __init__(self, sink: Sink, thread: BackgroundThread) -> None:
@@ -98,7 +98,7 @@ class _Written:
         return self.began_at_s
 
 
-class _Heard:
+class _DeviceTarget:
     """Sound is played; the server is told how far, and what is far ahead waits."""
 
     def __init__(self, device: SoundDevice, sample_rate: int, buffer: JitterBuffer) -> None:
@@ -134,11 +134,11 @@ class _Heard:
 class _Output:
     """Lets the chunks of one text out."""
 
-    def __init__(self, outlet: Outlet, played: Played) -> None:
+    def __init__(self, outlet: PlaybackTarget, played: Played) -> None:
         self._outlet = outlet
         self._played = played
         self._thread = BackgroundThread("yuliu-sound")
-        self._to: _Written | _Heard | None = None
+        self._to: _FileTarget | _DeviceTarget | None = None
         self._quiet_s: float | None = None  # until the first audible sample
 
     async def take(self, chunk: Chunk, stream: ClientStream) -> None:
@@ -169,26 +169,26 @@ class _Output:
             async with asyncio.timeout(ABANDON_S):
                 await self.stop()
 
-    async def _opened(self, sample_rate: int) -> _Written | _Heard:
+    async def _opened(self, sample_rate: int) -> _FileTarget | _DeviceTarget:
         sink = await self._thread.run(partial(self._outlet.open_sink, sample_rate))
         if not isinstance(sink, SoundDevice):
-            return _Written(sink, self._thread)
+            return _FileTarget(sink, self._thread)
         if self._outlet.buffer is None:
             self._outlet.buffer = JitterBuffer(sample_rate)
         self._outlet.buffer.restart()
-        return _Heard(sink, sample_rate, self._outlet.buffer)
+        return _DeviceTarget(sink, sample_rate, self._outlet.buffer)
 
-    def _look(self, to: _Written | _Heard, stream: ClientStream) -> None:
+    def _look(self, to: _FileTarget | _DeviceTarget, stream: ClientStream) -> None:
         """When the first sound was given out, and when it was heard."""
         asked_s, received_s, given_s = stream.entered_at_s, stream.first_sound_at_s, to.began_at_s
         heard_s = to.heard_at_s
         if self._quiet_s is None or asked_s is None or received_s is None or given_s is None or heard_s is None:
             return
         heard_s += self._quiet_s
-        self._played.moments = Moments(asked_s=asked_s, received_s=received_s, given_s=given_s, heard_s=heard_s)
+        self._played.moments = ClientMoments(asked_s=asked_s, received_s=received_s, given_s=given_s, heard_s=heard_s)
 
 
-async def play(stream: ClientStream, pieces: AsyncIterator[str], outlet: Outlet, *, played: Played) -> None:
+async def play(stream: ClientStream, pieces: AsyncIterator[str], outlet: PlaybackTarget, *, played: Played) -> None:
     """Speak the pieces, until they have been heard or the listener interrupts.
 
     Args:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from yuliu.cli.background import BackgroundThread
+from yuliu.cli.background_thread import BackgroundThread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
 
-    from yuliu.cli.sinks import Sink
-    from yuliu.session import Stream
+    from yuliu.cli.audio_io.sinks import Sink
+    from yuliu.stream import Stream
     from yuliu.types import Chunk, Ending, Samples
 
 BLOCK_S = 0.2
@@ -24,7 +24,7 @@ ABANDON_S = 1.0
 
 
 @dataclass(slots=True)
-class Spoken:
+class SpeechSummary:
     """How far it is. Updated while it goes on, and right also when it ends early."""
 
     num_chars: int = 0
@@ -36,7 +36,7 @@ class Spoken:
 
 
 async def speak(
-    stream: Stream, pieces: AsyncIterator[str], sink: Sink, *, spoken: Spoken, on_change: Callable[[], None]
+    stream: Stream, pieces: AsyncIterator[str], sink: Sink, *, spoken: SpeechSummary, on_change: Callable[[], None]
 ) -> None:
     """Speak the pieces into the sink.
 

@@ -19,30 +19,30 @@ if TYPE_CHECKING:
     from yuliu.client.blocking import BlockingStream, Client
     from yuliu.client.client import AsyncClient, Retry
     from yuliu.client.clock import ClockOffset, RoundTrip, clock_offset
-    from yuliu.client.device import SoundDevice, open_sound_device, sound_device_name
-    from yuliu.client.errors import ConnectionLost, ServerRefused, SoundDeviceFailed
-    from yuliu.client.jitter import JitterBuffer
+    from yuliu.client.decode import EncodedSound
+    from yuliu.client.errors import ConnectionLost, ServerRefused
     from yuliu.client.network import WebSocketTransport
-    from yuliu.client.player import NullOutput, Output, Player
-    from yuliu.client.sounds import Sound
     from yuliu.client.stream import ClientStream
+    from yuliu.playback.device import SoundDevice, SoundDeviceFailed, open_sound_device, sound_device_name
+    from yuliu.playback.jitter_buffer import JitterBuffer
+    from yuliu.playback.player import AudioOutput, NullOutput, Player
 
 __all__ = (
     "AsgiTransport",
     "AsyncClient",
+    "AudioOutput",
     "BlockingStream",
     "Client",
     "ClientStream",
     "ClockOffset",
     "ConnectionLost",
+    "EncodedSound",
     "JitterBuffer",
     "NullOutput",
-    "Output",
     "Player",
     "Retry",
     "RoundTrip",
     "ServerRefused",
-    "Sound",
     "SoundDevice",
     "SoundDeviceFailed",
     "WebSocketTransport",
@@ -52,17 +52,17 @@ __all__ = (
 )
 
 _HOMES = {
-    "asgi": ("AsgiTransport",),
-    "blocking": ("BlockingStream", "Client"),
-    "client": ("AsyncClient", "Retry"),
-    "clock": ("ClockOffset", "RoundTrip", "clock_offset"),
-    "device": ("SoundDevice", "open_sound_device", "sound_device_name"),
-    "errors": ("ConnectionLost", "ServerRefused", "SoundDeviceFailed"),
-    "jitter": ("JitterBuffer",),
-    "network": ("WebSocketTransport",),
-    "player": ("NullOutput", "Output", "Player"),
-    "sounds": ("Sound",),
-    "stream": ("ClientStream",),
+    "yuliu.client.asgi": ("AsgiTransport",),
+    "yuliu.client.blocking": ("BlockingStream", "Client"),
+    "yuliu.client.client": ("AsyncClient", "Retry"),
+    "yuliu.client.clock": ("ClockOffset", "RoundTrip", "clock_offset"),
+    "yuliu.playback.device": ("SoundDevice", "SoundDeviceFailed", "open_sound_device", "sound_device_name"),
+    "yuliu.client.errors": ("ConnectionLost", "ServerRefused"),
+    "yuliu.playback.jitter_buffer": ("JitterBuffer",),
+    "yuliu.client.network": ("WebSocketTransport",),
+    "yuliu.playback.player": ("NullOutput", "AudioOutput", "Player"),
+    "yuliu.client.decode": ("EncodedSound",),
+    "yuliu.client.stream": ("ClientStream",),
 }
 
 
@@ -70,5 +70,5 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands fo
     """Public names are imported when first used: who only plays loads no network."""
     for module, names in _HOMES.items():
         if name in names:
-            return getattr(importlib.import_module(f"yuliu.client.{module}"), name)
+            return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module 'yuliu.client' has no attribute {name!r}")

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
     from yuliu.client.client import Retry
     from yuliu.client.clock import ClockOffset
+    from yuliu.client.decode import Event
     from yuliu.client.fields import ConfigFields, StartFields
-    from yuliu.client.sounds import Event
     from yuliu.client.stream import ClientStream
     from yuliu.client.transport import Transport
-    from yuliu.speaker import Audio
+    from yuliu.synthesizer import Audio
     from yuliu.types import Cancelled, Chunk, Ending
     from yuliu.wire.native.messages import Done, Started
 

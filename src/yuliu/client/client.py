@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from yuliu.client.clock import clock_offset
+from yuliu.client.connection import Connection
 from yuliu.client.errors import ConnectionLost
 from yuliu.client.fields import StartFields, wire_fields
-from yuliu.client.line import Line
 from yuliu.client.network import WebSocketTransport
 from yuliu.client.stream import ClientStream
 from yuliu.client.transport import ClosedByServer, Dropped
 from yuliu.errors import Closed, Overloaded, VoiceNotReady, YuliuError
-from yuliu.speaker import Audio
+from yuliu.synthesizer import Audio
 from yuliu.types import Finished
 from yuliu.wire.native.messages import Close
 
@@ -65,8 +65,8 @@ class AsyncClient:
     def __init__(self, server: str | Transport, *, retry: Retry | None = None) -> None:
         self._transport = WebSocketTransport(server) if isinstance(server, str) else server
         self._retry = retry or Retry()
-        self._line: Line | None = None  # for new streams
-        self._lines: dict[Line, asyncio.Task[None]] = {}  # with those that retire, and who reads them
+        self._line: Connection | None = None  # for new streams
+        self._lines: dict[Connection, asyncio.Task[None]] = {}  # with those that retire, and who reads them
         self._moving: set[asyncio.Task[None]] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._connecting = asyncio.Lock()
@@ -168,14 +168,14 @@ class AsyncClient:
 
     # For its lines.
 
-    def retire(self, line: Line) -> None:
+    def retire(self, line: Connection) -> None:
         """New streams go elsewhere; it ends with those that are on it."""
         line.is_retiring = True
         if self._line is line:
             self._line = None
         self._hang_up_if_idle(line)
 
-    def turned_away(self, line: Line, stream: ClientStream, error: YuliuError) -> None:
+    def turned_away(self, line: Connection, stream: ClientStream, error: YuliuError) -> None:
         """Begin a stream elsewhere, as often as is tried to connect."""
         self.retire(line)
         attempt = stream.turned_away()
@@ -185,7 +185,7 @@ class AsyncClient:
             wait_s = self._retry.wait_s(attempt - 1)
             _keep(self._moving, self._begin_elsewhere(line, stream, wait_s, error.message))
 
-    async def _begin_elsewhere(self, line: Line, stream: ClientStream, wait_s: float, why: str) -> None:
+    async def _begin_elsewhere(self, line: Connection, stream: ClientStream, wait_s: float, why: str) -> None:
         await asyncio.sleep(wait_s)
         try:
             await self._move(line)
@@ -193,13 +193,13 @@ class AsyncClient:
             if stream in line.stranded():
                 stream.fail(ConnectionLost(f"{why}; there is no other: {error.message}"))
 
-    def _hang_up_if_idle(self, line: Line) -> None:
+    def _hang_up_if_idle(self, line: Connection) -> None:
         if line.is_retiring and line.is_idle and line in self._lines and not self._closed:
             _keep(self._closing, _hang_up(line, self._lines.pop(line)))
 
     # Its connections.
 
-    async def _connect(self) -> Line:
+    async def _connect(self) -> Connection:
         """The line for new streams. The caller holds the lock.
 
         Raises:
@@ -221,7 +221,7 @@ class AsyncClient:
                 await socket.close()
                 continue
             self._was_connected = True
-            self._line = line = Line(socket, self)
+            self._line = line = Connection(socket, self)
             self._lines[line] = asyncio.create_task(self._carry(line))
         raise AssertionError("unreachable")
 
@@ -238,7 +238,7 @@ class AsyncClient:
             return self._was_connected or error.is_passing
         return isinstance(error, Closed) or (self._was_connected and isinstance(error, Overloaded | VoiceNotReady))
 
-    async def _carry(self, line: Line) -> None:
+    async def _carry(self, line: Connection) -> None:
         """Read a line to its end; what is open there then goes on elsewhere, if it can."""
         try:
             await line.read()
@@ -252,12 +252,12 @@ class AsyncClient:
             await self._go_on(line, why)
         self._lines.pop(line, None)
 
-    def _cut(self, line: Line, why: str) -> None:
+    def _cut(self, line: Connection, why: str) -> None:
         if self._line is line:
             self._line = None
         line.cut(ConnectionLost(why))
 
-    async def _go_on(self, line: Line, why: str) -> None:
+    async def _go_on(self, line: Connection, why: str) -> None:
         """A line has ended."""
         self._cut(line, why)
         try:
@@ -267,7 +267,7 @@ class AsyncClient:
         except YuliuError as error:
             line.lose(ConnectionLost(f"{why}, and could not be made again: {error.message}"))
 
-    async def _move(self, line: Line) -> None:
+    async def _move(self, line: Connection) -> None:
         """Let what is stranded on a line go on on that for new streams."""
         async with self._connecting:
             if not line.stranded():
@@ -293,7 +293,7 @@ def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[None, None, None]) -> 
     task.add_done_callback(tasks.discard)
 
 
-async def _hang_up(line: Line, reading: asyncio.Task[None]) -> None:
+async def _hang_up(line: Connection, reading: asyncio.Task[None]) -> None:
     reading.cancel()
     await asyncio.wait([reading])
     await line.close()

@@ -42,12 +42,6 @@ class ServerRefused(YuliuError):
         """What the server calls it, such as ``not_resumable`` or ``too_many_contexts``."""
 
 
-class SoundDeviceFailed(YuliuError):
-    """The sound device cannot be opened, was taken away, or does not play any more."""
-
-    code = "sound_device_failed"
-
-
 def error_of(code: str, message: str, *, param: str | None = None, retry_after_s: float | None = None) -> YuliuError:
     """The error that a code stands for."""
     kind = _KINDS.get(code, YuliuError)

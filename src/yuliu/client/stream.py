@@ -8,20 +8,20 @@ from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, Unpack
 
+from yuliu.client.decode import ChunkDecoder, EncodedSound
 from yuliu.client.errors import ConnectionLost, error_of
-from yuliu.client.outbox import Outbox
-from yuliu.client.sounds import Chunks, Sound
+from yuliu.client.resend_buffer import ResendBuffer
 from yuliu.errors import Closed, YuliuError
 from yuliu.types import Cancelled, Coverage, Failed, Finished, Heard
 from yuliu.wire.native import messages as said
-from yuliu.wire.native.requests import request_text
+from yuliu.wire.native.client_codec import request_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from types import TracebackType
 
+    from yuliu.client.decode import Event
     from yuliu.client.fields import ConfigFields
-    from yuliu.client.sounds import Event
     from yuliu.types import Chunk, Ending
 
 MAX_UNREAD_BYTES = 4 * 1024 * 1024
@@ -76,7 +76,7 @@ class ClientStream:
         self._client = client
         self._line: Wire | None = None
         self._start = request_text("start", context, **start)
-        self._outbox = Outbox()
+        self._outbox = ResendBuffer()
         self._sending = asyncio.Lock()
         self._attached = False  # whether the server listens to what is said of it there
         self._num_turned_away = 0
@@ -218,7 +218,7 @@ class ClientStream:
         while True:
             while self._events:
                 event = self._events.popleft()
-                if isinstance(event, Sound):
+                if isinstance(event, EncodedSound):
                     self._read(self._num_unread - len(event.data))
                 yield event
             if self._error is not None:
@@ -230,7 +230,7 @@ class ClientStream:
 
     async def chunks(self) -> AsyncIterator[Chunk]:
         """Its sound as chunks; what ``async for chunk in stream`` gives. Raises as :meth:`events` does."""
-        made = Chunks()
+        made = ChunkDecoder()
         async for event in self.events():
             chunk = made.receive(event)
             if chunk is not None:
@@ -321,11 +321,11 @@ class ClientStream:
             self.first_sound_at_s = time.monotonic()
         self.num_bytes += len(data)
         self._num_unread += len(data)
-        self._tell(Sound(offset, data))
+        self._tell(EncodedSound(offset, data))
 
-    def receive(self, message: said.Told | said.Cancelled) -> None:
+    def receive(self, message: said.Told | said.CancelAck) -> None:
         """Something was said of it."""
-        if not isinstance(message, said.Cancelled) and message.seq is not None:
+        if not isinstance(message, said.CancelAck) and message.seq is not None:
             self._next_seq = message.seq + 1
         match message:
             case said.Started():
@@ -335,7 +335,7 @@ class ClientStream:
                 self.ending = Finished(
                     message.coverage, message.audio_ms / 1000, message.warnings, degraded=message.degraded
                 )
-            case said.Cancelled():
+            case said.CancelAck():
                 self._cancelled(message)
                 return
             case said.Failure():
@@ -365,7 +365,7 @@ class ClientStream:
             self.ending = Failed(message.code, message.message, coverage, (message.audio_ms or 0.0) / 1000)
         self._close(error)
 
-    def _cancelled(self, message: said.Cancelled) -> None:
+    def _cancelled(self, message: said.CancelAck) -> None:
         heard = None
         if message.heard_ms is not None and message.heard_source_end is not None:
             heard = Heard(message.heard_ms / 1000, message.heard_source_end)

@@ -1,7 +1,7 @@
 """The contract of an engine: what it can do, ``plan``, ``step``. Nothing else.
 
 State is a value handed in and out (:class:`Utterance`), never hidden on the model, so that cancelling,
-interleaving and batching are safe. An engine object is owned by one thread (its lane in ``scheduler.worker``);
+interleaving and batching are safe. An engine object is owned by one thread (its worker in ``scheduler.worker``);
 it needs no locks of its own and must not start threads that outlive a call.
 
 Three manners of engine fit:
@@ -12,9 +12,9 @@ Three manners of engine fit:
   makes whole blocks of tokens: it may give up to :data:`MAX_EXTRA_S` more than it was asked for, or less, and keeps
   back what is more;
 - *remote engines* get sound when it comes: ``num_frames`` is None, and a step may give nothing and not be done. Where
-  nothing has come yet it waits for it, up to :data:`MAX_WAIT_S`, since the lane that runs it would ask again at once.
+  nothing has come yet it waits for it, up to :data:`MAX_WAIT_S`, since the worker that runs it would ask again at once.
 
-The scheduler looks at each result (:mod:`yuliu.scheduler.contract`): what breaks these rules fails the stream.
+The scheduler looks at each result (:mod:`yuliu.engines.validate`): what breaks these rules fails the stream.
 Whatever the manner, the sound of a segment depends on its text, hints, style and options, never on where in the source
 it stands: it may be kept and served again elsewhere.
 """

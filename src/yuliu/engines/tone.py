@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from yuliu.engines.alignment import source_of
 from yuliu.engines.api import ALL_PACES, Capabilities, PlanOptions, StepRequest, StepResult, Utterance
-from yuliu.engines.places import source_of
 from yuliu.errors import SynthesisFailed
 from yuliu.types import AudioFormat, Skipped, Span, Timing
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from yuliu.types import Lang, Samples, Segment
 
-Manner = Literal["frames", "autoregressive", "remote"]
+ToneManner = Literal["frames", "autoregressive", "remote"]
 """How an engine behaves: it knows its length; it learns it at the end; its sound comes when it comes."""
 
 _UNIT = re.compile(r"[^\W\d_a-zA-Z]|\w[\w'’]*")
@@ -92,7 +92,7 @@ class ToneEngine:
         *,
         sleep: Callable[[float], None] | None = None,
         languages: tuple[Lang, ...] = ("zh", "en"),
-        manner: Manner = "frames",
+        manner: ToneManner = "frames",
         exact: bool = True,
         paces: tuple[float, float] = ALL_PACES,
     ) -> None:

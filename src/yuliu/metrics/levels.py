@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from yuliu.metrics.report import Levels
+from yuliu.metrics.report import GaugeValues
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from yuliu.types import StreamClass
 
-    LevelSource = Callable[[], Levels]
+    LevelSource = Callable[[], GaugeValues]
     Labelled = Mapping[tuple[str, ...], int]
 
 
-class LevelsCollector(Collector):
+class GaugeCollector(Collector):
     """Collects what its sources say at the moment of a scrape."""
 
     def __init__(self) -> None:
@@ -31,20 +31,20 @@ class LevelsCollector(Collector):
         """A further source: called from any thread, so quick, and without waiting for anything."""
         self._sources = [*self._sources, source]
 
-    def now(self) -> Levels:
+    def now(self) -> GaugeValues:
         """What all sources say, added up."""
         return _sum([source() for source in self._sources])
 
     def describe(self) -> Iterable[Metric]:
         """All that may be collected, so that registering does not call the sources."""
-        return list(_families(Levels(), all_known=True))
+        return list(_families(GaugeValues(), all_known=True))
 
     def collect(self) -> Iterator[Metric]:
         """The gauges that are known."""
         yield from _families(self.now())
 
 
-def levels_values(levels: Levels) -> dict[str, object]:
+def levels_values(levels: GaugeValues) -> dict[str, object]:
     """Levels as plain values for JSON; what is not known is null."""
     streams: dict[str, dict[str, int]] = {}
     for (stream_class, state), number in levels.streams.items():
@@ -52,8 +52,8 @@ def levels_values(levels: Levels) -> dict[str, object]:
     return {
         "streams": streams,
         "queue_depth": {stream_class.value: number for stream_class, number in levels.queue_depth.items()},
-        "lanes": levels.num_lanes,
-        "lanes_busy": levels.num_lanes_busy,
+        "workers": levels.num_workers,
+        "workers_busy": levels.num_workers_busy,
         "throughput_mode": levels.throughput_mode,
         "cache_bytes": dict(levels.cache_bytes),
         "connections": levels.num_connections,
@@ -61,7 +61,7 @@ def levels_values(levels: Levels) -> dict[str, object]:
     }
 
 
-def _families(levels: Levels, *, all_known: bool = False) -> Iterator[Metric]:
+def _families(levels: GaugeValues, *, all_known: bool = False) -> Iterator[Metric]:
     streams: Labelled = {(cls.value, state): number for (cls, state), number in levels.streams.items()}
     depths: Labelled = {(cls.value,): number for cls, number in levels.queue_depth.items()}
     caches: Labelled = {(cache,): number for cache, number in levels.cache_bytes.items()}
@@ -74,8 +74,8 @@ def _families(levels: Levels, *, all_known: bool = False) -> Iterator[Metric]:
         if values or all_known:
             yield _labelled(name, text, labels, values)
     single: list[tuple[str, str, float | None]] = [
-        ("yuliu_lanes", "Lanes: threads that run engines.", levels.num_lanes),
-        ("yuliu_lanes_busy", "Lanes that are planning or making a step.", levels.num_lanes_busy),
+        ("yuliu_workers", "Workers: threads that run engines.", levels.num_workers),
+        ("yuliu_workers_busy", "Workers that are planning or making a step.", levels.num_workers_busy),
         ("yuliu_throughput_mode", "1 while new streams are spoken in throughput mode.", levels.throughput_mode),
         ("yuliu_connections", "Open connections, idle ones counted.", levels.num_connections),
         ("yuliu_tasks", "Tasks of the event loop.", levels.num_tasks),
@@ -92,7 +92,7 @@ def _labelled(name: str, text: str, labels: list[str], values: Labelled) -> Gaug
     return family
 
 
-def _sum(all_levels: list[Levels]) -> Levels:
+def _sum(all_levels: list[GaugeValues]) -> GaugeValues:
     streams: Counter[tuple[StreamClass, str]] = Counter()
     depths: Counter[StreamClass] = Counter()
     caches: Counter[str] = Counter()
@@ -101,12 +101,12 @@ def _sum(all_levels: list[Levels]) -> Levels:
         depths.update(levels.queue_depth)
         caches.update(levels.cache_bytes)
     modes = [levels.throughput_mode for levels in all_levels if levels.throughput_mode is not None]
-    return Levels(
+    return GaugeValues(
         streams=streams,
         queue_depth=depths,
         cache_bytes=caches,
-        num_lanes=_total(levels.num_lanes for levels in all_levels),
-        num_lanes_busy=_total(levels.num_lanes_busy for levels in all_levels),
+        num_workers=_total(levels.num_workers for levels in all_levels),
+        num_workers_busy=_total(levels.num_workers_busy for levels in all_levels),
         throughput_mode=any(modes) if modes else None,
         num_connections=_total(levels.num_connections for levels in all_levels),
         num_tasks=_total(levels.num_tasks for levels in all_levels),

@@ -7,27 +7,50 @@ import time
 from typing import TYPE_CHECKING, Literal
 
 from prometheus_client import CollectorRegistry
-from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 
-from yuliu.metrics.exposition import exposition
-from yuliu.metrics.levels import LevelsCollector, levels_values
+from yuliu.metrics.levels import GaugeCollector, levels_values
 from yuliu.metrics.process import GpuCollector, ProcessCollector, load_nvml
 from yuliu.metrics.series import MAX_NAMES, OTHER, EngineSeries, EventSeries, StreamSeries, WorkSeries
 from yuliu.metrics.trace import record_span
-from yuliu.metrics.window import Window
+from yuliu.metrics.window import StatsWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from opentelemetry.trace import Tracer
-    from prometheus_client.core import Metric
 
     from yuliu.metrics.levels import LevelSource
     from yuliu.metrics.report import FeedbackKind, Loss, StreamReport
     from yuliu.types import StreamClass
 
-Decision = Literal["admitted", "queued", "rejected"]
+
+def exposition(registry: CollectorRegistry, accept: str = "") -> tuple[bytes, str]:
+    """All metrics as bytes, and their media type: what the ``Accept`` header prefers of Prometheus' forms."""
+    encode, media_type = choose_encoder(accept)
+    return encode(_WithoutCreated(registry)), media_type
+
+
+class _WithoutCreated:
+    """A registry without the times at which series were created: a fifth of all lines, which nobody asks for.
+
+    The client library can leave them out only for the whole process, which may have metrics that are not ours.
+    """
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
+
+    def collect(self) -> Iterator[Metric]:
+        """The families of the registry."""
+        for family in self._registry.collect():
+            kept = Metric(family.name, family.documentation, family.type, family.unit)
+            kept.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
+            yield kept
+
+
+AdmissionDecision = Literal["admitted", "queued", "rejected"]
 
 
 class Metrics:
@@ -47,8 +70,8 @@ class Metrics:
         self._clock = clock
         self._tracer = tracer
         self._lock = threading.Lock()
-        self._window = Window()
-        self._levels = LevelsCollector()
+        self._window = StatsWindow()
+        self._levels = GaugeCollector()
         self._streams = StreamSeries(self.registry)
         self._engines: dict[str, EngineSeries] = {}
         self._work = WorkSeries(self.registry)
@@ -70,7 +93,7 @@ class Metrics:
         if self._tracer is not None:
             record_span(report, self._tracer)
 
-    def admission(self, stream_class: StreamClass, decision: Decision, *, reason: str = "") -> None:
+    def admission(self, stream_class: StreamClass, decision: AdmissionDecision, *, reason: str = "") -> None:
         """What was decided about a stream that asked to be let in, and why, in a word of ours."""
         self._events.admissions.labels(stream_class.value, decision, self._events.reasons(reason)).inc()
 
@@ -104,13 +127,13 @@ class Metrics:
         self._events.cancel.observe(took_s)
 
     def retried(self, engine: str) -> None:
-        """A plan or step that failed is repeated on another lane."""
+        """A plan or step that failed is repeated on another worker."""
         counted = self._engines.get(engine) or self._engine(engine)
         counted.retries.inc()
 
-    def lane_replaced(self, reason: Loss) -> None:
-        """A lane was given up, and another took its place."""
-        self._events.lanes_replaced.labels(reason).inc()
+    def worker_replaced(self, reason: Loss) -> None:
+        """A worker was given up, and another took its place."""
+        self._events.workers_replaced.labels(reason).inc()
 
     def cache_lookup(self, cache: str, *, hit: bool) -> None:
         """Something was looked for in a cache."""

@@ -10,10 +10,10 @@ if TYPE_CHECKING:
 
     from yuliu.types import StreamClass
 
-Outcome = Literal["finished", "failed", "cancelled", "rejected"]
+StreamOutcome = Literal["finished", "failed", "cancelled", "rejected"]
 """How a stream ended; ``rejected`` is one that was never admitted."""
 
-Part = Literal["wait_for_text", "queue", "front_end", "plan", "first_step", "transport"]
+LatencyPart = Literal["wait_for_text", "queue", "front_end", "plan", "first_step", "transport"]
 """A part of the time to the first packet."""
 
 FeedbackKind = Literal["wrong_word", "click", "gap", "late", "cut_off", "voice", "other"]
@@ -21,14 +21,14 @@ FeedbackKind = Literal["wrong_word", "click", "gap", "late", "cut_off", "voice",
 missing, a voice that sounds bad, and the rest."""
 
 Loss = Literal["crashed", "hung"]
-"""Why a lane was given up: its engine raised what no engine may, or took far too long."""
+"""Why a worker was given up: its engine raised what no engine may, or took far too long."""
 
 UNDERRUN_S = 0.01
 """A listener who stands silent for less than this in a whole stream hears no gap, seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moments:
+class StreamMoments:
     """When what happened, seconds since the stream was opened, by one monotonic clock.
 
     None is what did not happen: a first segment that was served from a cache was not planned.
@@ -41,7 +41,7 @@ class Moments:
     segment_s: float | None = None
     """Enough text for the first segment was there."""
     plan_began_s: float | None = None
-    """A lane began to plan the first segment."""
+    """A worker began to plan the first segment."""
     planned_s: float | None = None
     """The first segment was planned."""
     made_s: float | None = None
@@ -53,7 +53,7 @@ class Moments:
     ended_s: float
     """The stream was over."""
 
-    def parts(self, front_end_s: float = 0.0) -> dict[Part, float]:
+    def parts(self, front_end_s: float = 0.0) -> dict[LatencyPart, float]:
         """The time to the first packet in parts, seconds: none is negative, and their sum is ``sent_s``.
 
         Each part ends with its moment. What comes before a moment that did not happen belongs to the next part. Until
@@ -88,11 +88,11 @@ class _Durations:
     def __init__(self, end_s: float) -> None:
         self._end_s = end_s
         self._at_s = 0.0
-        self.parts: dict[Part, float] = dict.fromkeys(
+        self.parts: dict[LatencyPart, float] = dict.fromkeys(
             ("wait_for_text", "queue", "front_end", "plan", "first_step", "transport"), 0.0
         )
 
-    def until(self, part: Part, moment_s: float | None) -> None:
+    def until(self, part: LatencyPart, moment_s: float | None) -> None:
         """What is left until a moment belongs to a part."""
         if moment_s is not None:
             at_s = min(max(moment_s, self._at_s), self._end_s)
@@ -114,14 +114,14 @@ class StreamReport:
     """A loaded voice."""
     door: str
     """Which way in: ``speech`` is ``POST /v1/audio/speech``, ``library`` a stream without a server."""
-    outcome: Outcome
+    outcome: StreamOutcome
     code: str = ""
     """The code of the error that failed or rejected it; empty otherwise."""
     degraded: bool = False
     """Whether it was spoken in throughput mode."""
     began_at_s: float
     """When it was opened, Unix time in seconds."""
-    moments: Moments
+    moments: StreamMoments
     front_end_s: float = 0.0
     """How long reading took within the plan of the first segment, seconds."""
     audio_s: float = 0.0
@@ -138,7 +138,7 @@ class StreamReport:
     num_cached_segments: int = 0
     """Segments whose sound came from a cache."""
     num_retries: int = 0
-    """Steps and plans that were repeated on another lane."""
+    """Steps and plans that were repeated on another worker."""
     trace_parent: str = field(default="", repr=False)
     """The caller's ``traceparent`` header (W3C Trace Context), if it sent one; for its trace only."""
 
@@ -149,15 +149,15 @@ class StreamReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Levels:
+class GaugeValues:
     """What is so at this moment, as far as its source knows. Those of several sources are added up."""
 
     streams: Mapping[tuple[StreamClass, str], int] = field(default_factory=dict)
     """Open streams by class and state; a state is a word of ours, such as ``waiting`` or ``speaking``."""
     queue_depth: Mapping[StreamClass, int] = field(default_factory=dict)
     """Streams that wait to be admitted, by class."""
-    num_lanes: int | None = None
-    num_lanes_busy: int | None = None
+    num_workers: int | None = None
+    num_workers_busy: int | None = None
     throughput_mode: bool | None = None
     """Whether new streams are spoken in whole sentences and larger steps."""
     cache_bytes: Mapping[str, int] = field(default_factory=dict)

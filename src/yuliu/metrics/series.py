@@ -187,13 +187,15 @@ class EventSeries:
             buckets=CANCEL_BUCKETS_S,
             registry=registry,
         )
-        self.lanes_replaced = Counter("yuliu_lanes_replaced_total", "Lanes given up.", ["reason"], registry=registry)
+        self.workers_replaced = Counter(
+            "yuliu_workers_replaced_total", "Workers given up.", ["reason"], registry=registry
+        )
         self.cache_lookups = Counter(
             "yuliu_cache_lookups_total", "Looks into caches.", ["cache", "result"], registry=registry
         )
         self.feedback = Counter("yuliu_feedback_total", "Complaints of listeners.", ["kind"], registry=registry)
         # A series that begins with its first event shows no increase: what alerts look for begins at 0.
         for reason in get_args(Loss):
-            self.lanes_replaced.labels(reason)
+            self.workers_replaced.labels(reason)
         for kind in get_args(FeedbackKind):
             self.feedback.labels(kind)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Tracer
     from opentelemetry.util.types import AttributeValue
 
-    from yuliu.metrics.report import Moments, StreamReport
+    from yuliu.metrics.report import StreamMoments, StreamReport
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def record_span(report: StreamReport, tracer: Tracer) -> None:
     span.end(_unix_ns(report, report.moments.ended_s))
 
 
-def _events(moments: Moments) -> Iterator[tuple[str, float]]:
+def _events(moments: StreamMoments) -> Iterator[tuple[str, float]]:
     events = {
         "first_text": moments.first_text_s,
         "admitted": moments.admitted_s,

@@ -37,7 +37,7 @@ class _Second:
     made_s: dict[str, float] = field(default_factory=dict)
 
 
-class Window:
+class StatsWindow:
     """Counts of the last :data:`WINDOW_S` seconds, one bucket a second. Times may not go back by more than a second
     or so: what is told late counts for the newest second."""
 

@@ -1,4 +1,5 @@
-"""Who is served next, and how much: ``policy`` decides (pure), ``worker`` owns the lanes, threads that own the engines.
+"""Who is served next, and how much: ``policy`` decides (pure), ``worker`` owns the workers, threads that own the
+engines.
 
 ``simulation`` runs the same policy on a virtual clock.
 """

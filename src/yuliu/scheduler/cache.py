@@ -5,7 +5,7 @@ boundary, style but for its volume and pitch, which are applied later, and the l
 voice, and options. Its place in the source is not among that: what is kept counts from the segment's start and is moved
 to where it is asked for.
 
-No locks here: :class:`yuliu.scheduler.worker.Scheduler` guards it by its own.
+No locks here: :class:`yuliu.scheduler.scheduler.Scheduler` guards it by its own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ PIECE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class CacheKey:
     """All that the sound of a segment depends on."""
 
     engine: str
@@ -52,7 +52,7 @@ class Key:
     options: PlanOptions
 
 
-def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str) -> Key | None:
+def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str) -> CacheKey | None:
     """The segment's key; None if nothing can be known of what may respell it."""
     words: tuple[str, ...] = ()
     if isinstance(segment.respelling, Words):
@@ -60,7 +60,7 @@ def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str)
     elif segment.respelling is not None:
         return None
     start = segment.source.start
-    return Key(
+    return CacheKey(
         engine,
         version,
         segment.text,
@@ -75,7 +75,7 @@ def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str)
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedSound:
     """A segment's sound and what is known of it; places count from the segment's start."""
 
     samples: Samples
@@ -87,7 +87,7 @@ class Kept:
     tail_s: float
 
     @classmethod
-    def of(cls, utterance: Utterance, samples: Samples, hop_samples: int) -> Kept:
+    def of(cls, utterance: Utterance, samples: Samples, hop_samples: int) -> CachedSound:
         """What is kept of an utterance that is done."""
         by = -utterance.segment.source.start
         samples.flags.writeable = False
@@ -131,11 +131,11 @@ def _moved(span: Span, by: int) -> Span:
 
 
 @dataclass(slots=True)
-class Keeping:
+class CacheEntry:
     """A segment's place in the cache, while it is being spoken."""
 
-    key: Key
-    found: Kept | None
+    key: CacheKey
+    found: CachedSound | None
     """What was kept of it before."""
     group: int | None
     """The group of phrases that it is a part of."""
@@ -172,8 +172,8 @@ class SoundCache:
 
     def __init__(self, max_bytes: int, max_pinned_bytes: int) -> None:
         self._max_bytes, self._max_pinned_bytes = max_bytes, max_pinned_bytes
-        self._recent: OrderedDict[Key, Kept] = OrderedDict()
-        self._pinned: dict[Key, tuple[Kept, set[int]]] = {}  # with the groups that hold it
+        self._recent: OrderedDict[CacheKey, CachedSound] = OrderedDict()
+        self._pinned: dict[CacheKey, tuple[CachedSound, set[int]]] = {}  # with the groups that hold it
         self._num_bytes = self._pinned_bytes = 0
         self._broken_off: set[int] = set()  # groups that are not held whole
 
@@ -186,31 +186,31 @@ class SoundCache:
         """Whether a look-up makes sense: sound is kept, or is to be."""
         return bool(self._max_bytes or self._pinned) or group is not None
 
-    def look_up(self, key: Key, group: int | None) -> Keeping:
+    def look_up(self, key: CacheKey, group: int | None) -> CacheEntry:
         """Begin with a segment. What is found and belongs to a group stays for it."""
         found = self._pinned[key][0] if key in self._pinned else self._recent.get(key)
         if found is None:
-            return Keeping(key, None, group, [] if self._max_bytes or group is not None else None)
+            return CacheEntry(key, None, group, [] if self._max_bytes or group is not None else None)
         if key in self._recent:
             self._recent.move_to_end(key)
         if group is not None:
             self._pin(key, found, group)
-        return Keeping(key, found, group, None)
+        return CacheEntry(key, found, group, None)
 
-    def keep(self, keeping: Keeping, utterance: Utterance, hop_samples: int) -> None:
+    def keep(self, keeping: CacheEntry, utterance: Utterance, hop_samples: int) -> None:
         """A segment was spoken to its end."""
         if not keeping.pieces:
             if keeping.pieces is None and keeping.found is None and keeping.group is not None:
                 self._broken_off.add(keeping.group)  # longer than may be kept
             return
-        kept = Kept.of(utterance, np.concatenate(keeping.pieces), hop_samples)
+        kept = CachedSound.of(utterance, np.concatenate(keeping.pieces), hop_samples)
         keeping.pieces = None
         if keeping.group is not None:
             self._pin(keeping.key, kept, keeping.group)
         elif keeping.key not in self._pinned:
             self._remember(keeping.key, kept)
 
-    def keys_of(self, group: int) -> tuple[Key, ...]:
+    def keys_of(self, group: int) -> tuple[CacheKey, ...]:
         """The segments that a group holds."""
         return tuple(key for key, (_, groups) in self._pinned.items() if group in groups)
 
@@ -229,7 +229,7 @@ class SoundCache:
                 self._pinned_bytes -= kept.samples.nbytes
                 self._remember(key, kept)
 
-    def _pin(self, key: Key, kept: Kept, group: int) -> None:
+    def _pin(self, key: CacheKey, kept: CachedSound, group: int) -> None:
         if key in self._pinned:
             self._pinned[key][1].add(group)
         elif self._pinned_bytes + kept.samples.nbytes <= self._max_pinned_bytes:
@@ -239,7 +239,7 @@ class SoundCache:
         else:
             self._broken_off.add(group)
 
-    def _remember(self, key: Key, kept: Kept) -> None:
+    def _remember(self, key: CacheKey, kept: CachedSound) -> None:
         self._forget(key)
         if kept.samples.nbytes <= min(MAX_ENTRY_BYTES, self._max_bytes):
             self._recent[key] = kept
@@ -247,6 +247,6 @@ class SoundCache:
         while self._num_bytes > self._max_bytes:
             self._forget(next(iter(self._recent)))
 
-    def _forget(self, key: Key) -> None:
+    def _forget(self, key: CacheKey) -> None:
         if (kept := self._recent.pop(key, None)) is not None:
             self._num_bytes -= kept.samples.nbytes

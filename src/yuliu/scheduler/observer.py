@@ -29,12 +29,12 @@ class Observer(Protocol):
         """A plan or step that failed is repeated."""
         ...
 
-    def lane_replaced(self, reason: Literal["crashed", "hung"]) -> None:
-        """A lane was given up."""
+    def worker_replaced(self, reason: Literal["crashed", "hung"]) -> None:
+        """A worker was given up."""
         ...
 
     def cancelled(self, took_s: float) -> None:
-        """A stream was cancelled; so long afterwards no lane was at work for it any more."""
+        """A stream was cancelled; so long afterwards no worker was at work for it any more."""
         ...
 
     def cache_lookup(self, cache: str, *, hit: bool) -> None:
@@ -59,7 +59,7 @@ class Unobserved:
     def retried(self, engine: str) -> None:
         """Nothing is done."""
 
-    def lane_replaced(self, reason: Literal["crashed", "hung"]) -> None:
+    def worker_replaced(self, reason: Literal["crashed", "hung"]) -> None:
         """Nothing is done."""
 
     def cancelled(self, took_s: float) -> None:

@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.scheduler.policy.record import Recorder
+from yuliu.scheduler.policy.event_log import Recorder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -21,7 +21,7 @@ RECORD = "YULIU_RECORD"
 _log = logging.getLogger("yuliu.scheduler")
 
 
-class Log:
+class EventLogFile:
     """A file that takes lines as long as it can: speaking goes on where the disk is full.
 
     Args:
@@ -65,4 +65,4 @@ def recording(environ: Mapping[str, str]) -> Callable[[Mapping[str, EngineFacts]
     except OSError as error:
         message = f"the log of the scheduler cannot be written to {name}: {error.strerror}"
         raise InvalidRequest(message, param="record") from error
-    return lambda engines, tuning: Recorder(Log(descriptor).write, engines, tuning)
+    return lambda engines, tuning: Recorder(EventLogFile(descriptor).write, engines, tuning)

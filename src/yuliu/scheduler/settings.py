@@ -20,19 +20,20 @@ if TYPE_CHECKING:
 class Settings:
     """What is settled for the life of a scheduler."""
 
-    num_lanes: int | None = None
+    num_workers: int | None = None
     """Threads that work; None takes one a core, four at most."""
     tuning: Tuning = field(default_factory=Tuning)
     """What holds at first."""
     hang_s: float = 10.0
-    """A lane is given up when its task takes longer, or 20 times what such tasks took lately if that is more, seconds.
+    """A worker is given up when its task takes longer, or 20 times what such tasks took lately if that is more,
+    seconds.
     """
     still_s: float = 10.0
     """A segment whose steps give no sound for so long has failed, seconds."""
     restart_s: float = 5.0
-    """When the engines of a lane cannot be made it is tried again after so long, seconds."""
+    """When the engines of a worker cannot be made it is tried again after so long, seconds."""
     close_s: float = 10.0
-    """Closing waits so long for the lanes, seconds."""
+    """Closing waits so long for the workers, seconds."""
     record: Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None = None
     """Makes what is told every event, once it is known what the policy begins with."""
     cache_bytes: int = 0
@@ -42,4 +43,4 @@ class Settings:
     versions: Mapping[str, str] = field(default_factory=dict)
     """Of each engine's voice, where it is known: sound kept of another version is not served."""
     adaptive: bool = False
-    """Whether the tuning follows, once a second, what is measured; see :mod:`yuliu.scheduler.policy.controller`."""
+    """Whether the tuning follows, once a second, what is measured; see :mod:`yuliu.scheduler.policy.autotune`."""

@@ -2,8 +2,7 @@
 
 from yuliu.segmenter.chunking import Chunking
 from yuliu.segmenter.languages import split_segment
-from yuliu.segmenter.options import SegmenterOptions
+from yuliu.segmenter.options import SegmenterOptions, weigh
 from yuliu.segmenter.segmenter import Segmenter
-from yuliu.segmenter.weights import weigh
 
 __all__ = ("Chunking", "Segmenter", "SegmenterOptions", "split_segment", "weigh")

@@ -11,7 +11,7 @@ from yuliu.types import Boundary, Segment, Span
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from yuliu.text.spans import LangSpan
+    from yuliu.text.language_spans import LangSpan
     from yuliu.types import Lang
 
 

@@ -11,17 +11,16 @@ from bisect import bisect_left
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from yuliu.segmenter.options import MIN_WEIGHT, NUM_HELD_BACK, SegmenterOptions
-from yuliu.segmenter.weights import weigh
+from yuliu.segmenter.options import MIN_WEIGHT, NUM_HELD_BACK, SegmenterOptions, weigh
+from yuliu.text.markup import CleanText, Pause, Restyle, UnitEnd
 from yuliu.text.phrasing import cut_between_words, places_between_words
-from yuliu.text.reader import Pause, Restyle, Text, UnitEnd
 from yuliu.text.sentences import Break, BreakFinder
 from yuliu.types import Boundary, Mark, Segment, Skipped, Span, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from yuliu.text.reader import Event
+    from yuliu.text.markup import MarkupEvent
     from yuliu.types import Hint
 
 _AT_CLAUSE = 3
@@ -108,10 +107,10 @@ class Segmenter:
                 segments.extend(self._shorten())
         return segments
 
-    def take(self, event: Event) -> list[Segment]:
+    def take(self, event: MarkupEvent) -> list[Segment]:
         """Take what the reader made of the next piece of text; return the segments that are now certain."""
         match event:
-            case Text():
+            case CleanText():
                 return self.push_clean(event.text, event.origins, source_end=event.source.end, hint=event.hint)
             case UnitEnd():
                 return self.end_unit(event.boundary)

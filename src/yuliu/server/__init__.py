@@ -2,7 +2,7 @@
 
 from yuliu.server.app import create_app
 from yuliu.server.limits import Limits
-from yuliu.server.listen import serve
-from yuliu.server.tls import Certificate
+from yuliu.server.run import serve
+from yuliu.server.transport.tls import Certificate
 
 __all__ = ["Certificate", "Limits", "create_app", "serve"]

@@ -12,21 +12,21 @@ from yuliu.wire.openai import VoiceEntry
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 _log = logging.getLogger(__name__)
 
 
 class Loading:
-    """A speaker that is there sooner or later.
+    """A synthesizer that is there sooner or later.
 
     Args:
-        load: Makes a speaker, loaded and warm. Called once, on a thread.
+        load: Makes a synthesizer, loaded and warm. Called once, on a thread.
     """
 
-    def __init__(self, load: Callable[[], Speaker]) -> None:
+    def __init__(self, load: Callable[[], Synthesizer]) -> None:
         self._load = load
-        self._task: asyncio.Task[Speaker] | None = None
+        self._task: asyncio.Task[Synthesizer] | None = None
 
     def start(self) -> None:
         """Begin to load; needs a running loop."""
@@ -34,8 +34,8 @@ class Loading:
         self._task.add_done_callback(_report)
 
     @property
-    def speaker(self) -> Speaker:
-        """The speaker.
+    def synthesizer(self) -> Synthesizer:
+        """The synthesizer.
 
         Raises:
             VoiceNotReady: It is not there yet, or loading failed for a reason that only the log may tell.
@@ -51,15 +51,15 @@ class Loading:
         return self._task.result()
 
     def voices(self) -> list[VoiceEntry]:
-        """What is loaded. Raises as :attr:`speaker` does."""
-        speaker = self.speaker
+        """What is loaded. Raises as :attr:`synthesizer` does."""
+        synthesizer = self.synthesizer
         return [
-            VoiceEntry(name, speaker.languages(name), speaker.sample_rate, name == speaker.default)
-            for name in speaker.voices
+            VoiceEntry(name, synthesizer.languages(name), synthesizer.sample_rate, name == synthesizer.default)
+            for name in synthesizer.voices
         ]
 
     async def close(self) -> None:
-        """Wait until loading is over, and close the speaker."""
+        """Wait until loading is over, and close the synthesizer."""
         if self._task is None:
             return
         await asyncio.wait([self._task])
@@ -67,7 +67,7 @@ class Loading:
             await asyncio.to_thread(self._task.result().close)
 
 
-def _report(task: asyncio.Task[Speaker]) -> None:
+def _report(task: asyncio.Task[Synthesizer]) -> None:
     if task.cancelled():
         return
     error = task.exception()

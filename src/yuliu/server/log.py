@@ -38,7 +38,7 @@ def configure_log(log_format: LogFormat = "line") -> None:
 
 
 class LineFormatter(logging.Formatter):
-    """``2026-01-31T12:00:00 INFO yuliu.server.account speech id=... ``.
+    """``2026-01-31T12:00:00 INFO yuliu.server.access_log speech id=... ``.
 
     Of exceptions it shows the classes and the places, not the messages: those of Python's own errors quote the value
     that was at fault, which may be the text to be spoken. Of messages it shows the first line: in further ones asyncio

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.presets import resolve
 from yuliu.scheduler.policy.events import Terms
-from yuliu.session import StreamLimits, StreamOptions, options_of
+from yuliu.stream import StreamLimits, StreamOptions, options_of
 from yuliu.types import SpeakOptions
 
 if TYPE_CHECKING:

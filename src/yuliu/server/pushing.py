@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from yuliu.session import Stream
+    from yuliu.stream import Stream
 
 PIECE_NUM_CHARS = 512
 """So much text is read at a time: about 5 ms of work, in which no other connection is served."""

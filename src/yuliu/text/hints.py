@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from yuliu.text.reading import Refused
-from yuliu.text.spans import LangSpan, split_languages
+from yuliu.text.frontend import RefusedHint
+from yuliu.text.language_spans import LangSpan, split_languages
 from yuliu.types import Span
 
 if TYPE_CHECKING:
@@ -37,22 +37,23 @@ def day_parts(text: str, order: str) -> tuple[str, str, str] | None:
     return found.get("y", ""), found.get("m", ""), found.get("d", "")
 
 
-def in_place(hints: Sequence[Hint], length: int) -> tuple[list[Hint], list[Refused]]:
+def in_place(hints: Sequence[Hint], length: int) -> tuple[list[Hint], list[RefusedHint]]:
     """Hints that lie inside a text of ``length`` characters, in order and apart; and the others."""
     placed: list[Hint] = []
-    refused: list[Refused] = []
+    refused: list[RefusedHint] = []
     end = 0
     for hint in sorted(hints, key=lambda hint: hint.span):
         if end <= hint.span.start < hint.span.end <= length:
             placed.append(hint)
             end = hint.span.end
         else:
-            refused.append(Refused(hint.span, "hint_misplaced"))
+            refused.append(RefusedHint(hint.span, "hint_misplaced"))
     return placed, refused
 
 
 def split_hinted(text: str, hints: Sequence[Hint], languages: Sequence[Lang]) -> list[LangSpan]:
-    """Split ``text`` into languages as :func:`yuliu.text.spans.split_languages` does, hinted places as they are said.
+    """Split ``text`` into languages as :func:`yuliu.text.language_spans.split_languages` does, hinted places as they
+    are said.
 
     ``GPT`` that is to be said as 吉皮提 is Chinese. No span ends inside a hinted place. Hints whose phonemes are in no
     language of ``languages`` count as if they were not there.

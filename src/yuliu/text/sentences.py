@@ -20,8 +20,8 @@ from yuliu.text.stops import (
     MARKS,
     OPENERS,
     WEAK,
-    Mark,
-    Run,
+    MarkRun,
+    StopMark,
     Undecided,
     Verdict,
     judge_gap,
@@ -58,7 +58,7 @@ class BreakFinder:
 
     def __init__(self) -> None:
         self._num_read = 0
-        self._run: Run | None = None
+        self._run: MarkRun | None = None
         self._last = ""
         self._quote_open = dict.fromkeys("\"'*`", False)
         self._line_length = 0
@@ -93,7 +93,7 @@ class BreakFinder:
         self._start_sentence()
         return boundary
 
-    def _settle(self, run: Run, char: str) -> Break | None:
+    def _settle(self, run: MarkRun, char: str) -> Break | None:
         """Show ``char`` to the run that is undecided."""
         if run.next_word is not None:
             return self._settle_word(run, char)
@@ -107,7 +107,7 @@ class BreakFinder:
             return None
         return self._apply(run, judge_next(run, char), char)
 
-    def _apply(self, run: Run, verdict: Verdict, char: str) -> Break | None:
+    def _apply(self, run: MarkRun, verdict: Verdict, char: str) -> Break | None:
         if verdict is Undecided.WAIT:
             return None
         if verdict is Undecided.WORD:
@@ -122,7 +122,7 @@ class BreakFinder:
             self._start_sentence()
         return _break_at(run, verdict)
 
-    def _settle_word(self, run: Run, char: str) -> Break | None:
+    def _settle_word(self, run: MarkRun, char: str) -> Break | None:
         word = run.next_word or ""
         if (char.isalpha() or char in "'’") and not is_wide(char) and len(word) < _MAX_WORD:
             run.next_word = word + char
@@ -135,11 +135,11 @@ class BreakFinder:
         self._word, self._ink_end, self._last_ink, self._is_lower = word, ink_end, self._last, False
         return _break_at(run, Boundary.SENTENCE)
 
-    def _absorb(self, run: Run, char: str) -> bool:
+    def _absorb(self, run: MarkRun, char: str) -> bool:
         """Whether ``char`` still belongs to the run before it."""
         mark = MARKS.get(char)
         if mark is not None:
-            if mark is Mark.DASH and run.mark in ENDS_SENTENCE:
+            if mark is StopMark.DASH and run.mark in ENDS_SENTENCE:
                 return False
             run.take(mark)
         elif is_pictograph(char):
@@ -151,9 +151,9 @@ class BreakFinder:
         run.end = self._num_read + 1
         return True
 
-    def _closes_quote(self, run: Run, char: str) -> bool:
+    def _closes_quote(self, run: MarkRun, char: str) -> bool:
         """Whether ``char``, right after ``run``, is a mark that opens and closes alike, and closes here."""
-        if char in "\"'" and run.mark in (Mark.DOT, Mark.ASK) and not run.quoted:
+        if char in "\"'" and run.mark in (StopMark.DOT, StopMark.ASK) and not run.quoted:
             return True  # English puts a space before what opens
         return self._quote_open.get(char, False)
 
@@ -175,7 +175,7 @@ class BreakFinder:
     def _read_space(self, char: str) -> None:
         if char in _NEWLINES:
             if self._run is None and self._ink_end:
-                self._open(Mark.LINE, self._ink_end, gap=2)
+                self._open(StopMark.LINE, self._ink_end, gap=2)
             self._quote_open = dict.fromkeys(self._quote_open, False)
             self._line_length = 0
         self._end_word()
@@ -183,7 +183,7 @@ class BreakFinder:
     def _read_ink(self, char: str) -> None:
         mark = MARKS.get(char)
         if mark is None and char in "-–" and self._ink_end and (self._last.isspace() or self._last == "-"):
-            mark = Mark.HYPHEN
+            mark = StopMark.HYPHEN
         if mark is not None and self._run is None:
             self._open(mark, self._num_read)
         self._track_quotes(char)
@@ -191,8 +191,8 @@ class BreakFinder:
         self._ink_end = self._num_read
         self._last_ink = char
 
-    def _open(self, mark: Mark, end: int, *, gap: int = 0) -> None:
-        self._run = Run(
+    def _open(self, mark: StopMark, end: int, *, gap: int = 0) -> None:
+        self._run = MarkRun(
             mark=mark,
             end=end,
             before=self._last_ink,
@@ -247,7 +247,7 @@ def _number_listed(word: str) -> int:
     return ord(word.lower()) - ord("a") + 1 if len(word) == 1 and word.isascii() else 0
 
 
-def _break_at(run: Run, boundary: Boundary) -> Break:
+def _break_at(run: MarkRun, boundary: Boundary) -> Break:
     return Break(run.end, boundary, weak=run.mark in WEAK, line=run.gap >= 2)
 
 

@@ -1,6 +1,6 @@
 """What a run of punctuation means, given what stands before it and the little of what follows that has arrived.
 
-Pure decisions on a :class:`Run`; :mod:`yuliu.text.sentences` reads the text and keeps the run.
+Pure decisions on a :class:`MarkRun`; :mod:`yuliu.text.sentences` reads the text and keeps the run.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MIN_WORD = 4
 """A shorter unknown word before a full stop and a small letter is taken for an abbreviation."""
 
 
-class Mark(Enum):
+class StopMark(Enum):
     """What opened a run, or last changed its meaning."""
 
     STOP = auto()
@@ -48,18 +48,18 @@ class Mark(Enum):
 
 
 MARKS = {
-    **dict.fromkeys("。！？｡‼⁇⁈⁉।؟۔", Mark.STOP),
-    **dict.fromkeys("!?", Mark.ASK),
-    **dict.fromkeys(".．", Mark.DOT),
-    **dict.fromkeys("…⋯", Mark.ELLIPSIS),
-    **dict.fromkeys("，；", Mark.CLAUSE),
-    "：": Mark.LABEL,
-    **dict.fromkeys("、､~～〜", Mark.LIST),
-    **dict.fromkeys(",;:", Mark.COMMA),
-    **dict.fromkeys("—―⸺", Mark.DASH),
+    **dict.fromkeys("。！？｡‼⁇⁈⁉।؟۔", StopMark.STOP),
+    **dict.fromkeys("!?", StopMark.ASK),
+    **dict.fromkeys(".．", StopMark.DOT),
+    **dict.fromkeys("…⋯", StopMark.ELLIPSIS),
+    **dict.fromkeys("，；", StopMark.CLAUSE),
+    "：": StopMark.LABEL,
+    **dict.fromkeys("、､~～〜", StopMark.LIST),
+    **dict.fromkeys(",;:", StopMark.COMMA),
+    **dict.fromkeys("—―⸺", StopMark.DASH),
 }
-ENDS_SENTENCE = frozenset({Mark.STOP, Mark.ASK, Mark.DOT, Mark.ELLIPSIS})
-WEAK = frozenset({Mark.LIST, Mark.HYPHEN})
+ENDS_SENTENCE = frozenset({StopMark.STOP, StopMark.ASK, StopMark.DOT, StopMark.ELLIPSIS})
+WEAK = frozenset({StopMark.LIST, StopMark.HYPHEN})
 
 
 class Undecided(Enum):
@@ -78,10 +78,10 @@ Verdict = Undecided | Boundary
 
 
 @dataclass(slots=True)
-class Run:
+class MarkRun:
     """Marks and closers whose meaning is not yet decided."""
 
-    mark: Mark
+    mark: StopMark
     end: int
     """Characters read up to the end of the run: where the break would be."""
     before: str
@@ -126,19 +126,19 @@ class Run:
     @property
     def is_list_marker(self) -> bool:
         """Whether the run is the full stop of a list marker."""
-        return self.is_marker and self.mark is Mark.DOT and not self.quoted
+        return self.is_marker and self.mark is StopMark.DOT and not self.quoted
 
-    def take(self, mark: Mark) -> None:
+    def take(self, mark: StopMark) -> None:
         """Absorb a further mark: ``?`` and ``!`` stay what they are, ``.`` and ``.`` make an ellipsis."""
-        if self.mark is Mark.DOT and mark is Mark.DOT:
-            self.mark = Mark.ELLIPSIS
+        if self.mark is StopMark.DOT and mark is StopMark.DOT:
+            self.mark = StopMark.ELLIPSIS
             return
-        keeps = mark is Mark.DOT or self.mark is Mark.STOP
+        keeps = mark is StopMark.DOT or self.mark is StopMark.STOP
         if not (keeps and self.mark in ENDS_SENTENCE and mark in ENDS_SENTENCE):
             self.mark = mark
 
 
-def judge_gap(run: Run) -> Verdict:
+def judge_gap(run: MarkRun) -> Verdict:
     """What the white space that has come after a run decides."""
     if run.gap == 3:
         return Boundary.PARAGRAPH
@@ -149,40 +149,40 @@ def judge_gap(run: Run) -> Verdict:
     return Boundary.CLAUSE
 
 
-def _judge_stop_gap(run: Run) -> Verdict:
-    if run.gap == 2 and not (run.mark is Mark.DOT and (run.key in TITLES or run.is_list_marker)):
+def _judge_stop_gap(run: MarkRun) -> Verdict:
+    if run.gap == 2 and not (run.mark is StopMark.DOT and (run.key in TITLES or run.is_list_marker)):
         return Boundary.PARAGRAPH
-    if run.mark is Mark.STOP or (run.mark is Mark.ASK and not run.quoted and not run.may_be_name):
+    if run.mark is StopMark.STOP or (run.mark is StopMark.ASK and not run.quoted and not run.may_be_name):
         return Boundary.SENTENCE
     return Undecided.WAIT
 
 
-def judge_next(run: Run, char: str) -> Verdict:
+def judge_next(run: MarkRun, char: str) -> Verdict:
     """What ``char``, the first after the run that is neither closer nor white space, decides."""
     if run.gap == 2 and run.mark not in ENDS_SENTENCE:
         return _judge_line(run, char)
     return _judge_spaced(run, char) if run.gap else _judge_joined(run, char)
 
 
-def _judge_line(run: Run, char: str) -> Verdict:
+def _judge_line(run: MarkRun, char: str) -> Verdict:
     wrapped = run.line_length >= _MIN_WRAPPED and _is_small(char)
     if not wrapped:
         return Boundary.SENTENCE
-    return Undecided.NO if run.mark in (Mark.LINE, Mark.HYPHEN) else Boundary.CLAUSE
+    return Undecided.NO if run.mark in (StopMark.LINE, StopMark.HYPHEN) else Boundary.CLAUSE
 
 
-def _judge_spaced(run: Run, char: str) -> Verdict:
+def _judge_spaced(run: MarkRun, char: str) -> Verdict:
     """``run``, a space, ``char``."""
-    if run.mark is Mark.STOP:
+    if run.mark is StopMark.STOP:
         return Boundary.SENTENCE
-    if run.mark in (Mark.ASK, Mark.ELLIPSIS):
+    if run.mark in (StopMark.ASK, StopMark.ELLIPSIS):
         return Boundary.CLAUSE if _is_small(char) and not run.is_lower else Boundary.SENTENCE
-    if run.mark is Mark.DOT:
+    if run.mark is StopMark.DOT:
         return _judge_dot_spaced(run, char)
     return Undecided.NO if char.isdecimal() else Boundary.CLAUSE
 
 
-def _judge_dot_spaced(run: Run, char: str) -> Verdict:
+def _judge_dot_spaced(run: MarkRun, char: str) -> Verdict:
     key = run.key
     if run.is_list_marker or key in TITLES or _is_inner(run) or (key in NUMBERED and char.isdecimal()):
         return Undecided.NO
@@ -197,31 +197,31 @@ def _judge_dot_spaced(run: Run, char: str) -> Verdict:
     return Boundary.SENTENCE
 
 
-def _judge_joined(run: Run, char: str) -> Verdict:
+def _judge_joined(run: MarkRun, char: str) -> Verdict:
     """``char`` follows ``run`` without a space."""
     wide = is_wide(char) or char in OPENERS
     after_wide = is_wide(run.before) and not char.isdecimal()
     match run.mark:
-        case Mark.STOP:
+        case StopMark.STOP:
             return Boundary.SENTENCE
-        case Mark.LABEL:
+        case StopMark.LABEL:
             return Undecided.NO if char.isdecimal() else Boundary.CLAUSE
-        case Mark.CLAUSE | Mark.LIST | Mark.DASH:
+        case StopMark.CLAUSE | StopMark.LIST | StopMark.DASH:
             return Undecided.NO if run.before.isdecimal() and char.isdecimal() else Boundary.CLAUSE
-        case Mark.ELLIPSIS:
+        case StopMark.ELLIPSIS:
             return Boundary.SENTENCE if wide else Boundary.CLAUSE
-        case Mark.COMMA:
+        case StopMark.COMMA:
             return Boundary.CLAUSE if wide or after_wide else Undecided.NO
-        case Mark.ASK:
+        case StopMark.ASK:
             sure = wide or after_wide or (char.isupper() and run.word.isalpha()) or (run.quoted and char == '"')
             return Boundary.SENTENCE if sure else Undecided.NO
-        case Mark.DOT:
+        case StopMark.DOT:
             return _judge_dot_joined(run, sure=wide or after_wide or run.quoted)
         case _:
             return Undecided.NO
 
 
-def _judge_dot_joined(run: Run, *, sure: bool) -> Verdict:
+def _judge_dot_joined(run: MarkRun, *, sure: bool) -> Verdict:
     if not sure or run.is_list_marker or run.key in TITLES or _is_inner(run):
         return Undecided.NO
     if run.key in CLOSING or ("." in run.key and _may_close(run)):
@@ -229,7 +229,7 @@ def _judge_dot_joined(run: Run, *, sure: bool) -> Verdict:
     return Boundary.SENTENCE
 
 
-def judge_word(run: Run, char: str) -> Verdict:
+def judge_word(run: MarkRun, char: str) -> Verdict:
     """What the whole next word, ended by ``char``, decides: does it open a sentence or go on with the name?"""
     if char == ".":
         return Undecided.NO  # one more initial or abbreviation
@@ -238,27 +238,27 @@ def judge_word(run: Run, char: str) -> Verdict:
     return Boundary.SENTENCE if opens else Undecided.NO
 
 
-def tail_boundary(run: Run | None) -> Boundary:
+def tail_boundary(run: MarkRun | None) -> Boundary:
     """What a text that ends here ends in; ``run`` is what was undecided."""
     if run is None or run.next_word is not None or run.is_list_marker:
         return Boundary.NONE
     if run.mark in ENDS_SENTENCE:
         return Boundary.PARAGRAPH if run.gap > 1 else Boundary.SENTENCE
-    return Boundary.SENTENCE if run.mark is Mark.LINE else Boundary.CLAUSE
+    return Boundary.SENTENCE if run.mark is StopMark.LINE else Boundary.CLAUSE
 
 
 def _is_small(char: str) -> bool:
     return char.islower() and is_latin(char)
 
 
-def _is_inner(run: Run) -> bool:
+def _is_inner(run: MarkRun) -> bool:
     """Whether the word is an abbreviation inside a sentence; in capitals it may be a time zone (``EST``)."""
     if run.key == "al" and run.previous != "et":
         return False  # a name
     return run.key in INNER and not (run.word.isupper() and run.key in CLOCKS)
 
 
-def _may_close(run: Run) -> bool:
+def _may_close(run: MarkRun) -> bool:
     """Whether the word is an abbreviation that may also end a sentence: initials, ``U.S``, ``p.m``, ``Inc``."""
     key = run.key
     if key in CLOSING:

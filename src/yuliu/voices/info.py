@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from yuliu.types import Lang
-    from yuliu.voices.installed import Installed, State
+    from yuliu.voices.installed import Installed, InstallState
     from yuliu.voices.manifest import CompositeManifest, Licence, Streaming, VoiceManifest
 
 
@@ -29,7 +29,7 @@ class VoiceInfo:
     """One, or one for each part."""
     parts: tuple[tuple[Lang, str], ...]
     """Of a composite: which voice speaks which language."""
-    state: State
+    state: InstallState
     num_bytes_on_disk: int
     """Of what is installed."""
     num_bytes_to_fetch: int
@@ -60,7 +60,7 @@ def voice_info(manifest: VoiceManifest, installed: Installed, *, num_bytes_to_fe
 
 def composite_info(manifest: CompositeManifest, parts: Sequence[VoiceInfo]) -> VoiceInfo:
     """A composite, from what is known of its parts: as good as the worst of them."""
-    order: tuple[State, ...] = ("damaged", "absent", "outdated", "ready")
+    order: tuple[InstallState, ...] = ("damaged", "absent", "outdated", "ready")
     return VoiceInfo(
         name=manifest.name,
         description=manifest.description,

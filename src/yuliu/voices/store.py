@@ -14,10 +14,9 @@ from yuliu.voices.catalogue import load_catalogue
 from yuliu.voices.content import disk_errors
 from yuliu.voices.home import default_home, exclusive
 from yuliu.voices.info import VoiceInfo, composite_info, voice_info
-from yuliu.voices.installed import damage, inspect
+from yuliu.voices.installed import RECEIPT, damage, inspect
 from yuliu.voices.manifest import CompositeManifest, Manifest, VoiceManifest
 from yuliu.voices.progress import OnProgress, PullProgress, ignore
-from yuliu.voices.receipt import RECEIPT
 
 if TYPE_CHECKING:
     import builtins

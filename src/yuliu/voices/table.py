@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class Table:
+class TomlTable:
     """A table being read: every key is asked for once, and :meth:`finish` complains about those nobody asked for.
 
     Args:
@@ -89,11 +89,11 @@ class Table:
             raise self.error(key, f"must be {words}")
         return found
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> TomlTable:
         """A table inside this one."""
-        return Table(self._take(key, dict, "a table"), self._where, f"{self._path}.{key}" if self._path else key)
+        return TomlTable(self._take(key, dict, "a table"), self._where, f"{self._path}.{key}" if self._path else key)
 
-    def tables(self, key: str, *, needed: bool) -> list[Table]:
+    def tables(self, key: str, *, needed: bool) -> list[TomlTable]:
         """An array of at most 64 tables, at least one if ``needed``."""
         if not needed and key not in self._values:
             self._asked.add(key)
@@ -103,10 +103,10 @@ class Table:
             raise self.error(key, "must be an array of 1 to 64 tables")
         return [self._element(key, index, value) for index, value in enumerate(values)]
 
-    def _element(self, key: str, index: int, value: object) -> Table:
+    def _element(self, key: str, index: int, value: object) -> TomlTable:
         if not isinstance(value, dict):
             raise self.error(f"{key}[{index}]", "must be a table")
-        return Table(value, self._where, f"{self._path}.{key}[{index}]" if self._path else f"{key}[{index}]")
+        return TomlTable(value, self._where, f"{self._path}.{key}[{index}]" if self._path else f"{key}[{index}]")
 
     def names(self) -> tuple[str, ...]:
         """The keys in the order they are written; all count as asked for."""

@@ -22,7 +22,7 @@ from yuliu.voices.manifest import (
     VoiceManifest,
     WheelSource,
 )
-from yuliu.voices.table import Table
+from yuliu.voices.table import TomlTable
 
 if TYPE_CHECKING:
     from yuliu.types import Lang
@@ -58,14 +58,14 @@ def parse_manifest(text: str, *, where: str, folder: Path | None = None) -> Mani
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequest(f"{where}: not valid TOML: {error}") from error
-    table = Table(values, where)
+    table = TomlTable(values, where)
     table.integer("schema", low=_SCHEMA, high=_SCHEMA)
     manifest = _composite(table) if table.has("parts") else _voice(table, folder)
     table.finish()
     return manifest
 
 
-def _composite(table: Table) -> CompositeManifest:
+def _composite(table: TomlTable) -> CompositeManifest:
     parts = table.table("parts")
     pairs = tuple((_lang(parts, key), parts.text(key, pattern=_NAME)) for key in parts.names())
     if not pairs:
@@ -78,13 +78,13 @@ def _composite(table: Table) -> CompositeManifest:
     )
 
 
-def _lang(table: Table, key: str) -> Lang:
+def _lang(table: TomlTable, key: str) -> Lang:
     if not _LANGUAGE.fullmatch(key):
         raise table.error(key, f"is no language that text can be read in: it must match {_LANGUAGE.pattern}")
     return cast("Lang", key)
 
 
-def _voice(table: Table, folder: Path | None) -> VoiceManifest:
+def _voice(table: TomlTable, folder: Path | None) -> VoiceManifest:
     sources = table.table("sources")
     manifest = VoiceManifest(
         name=table.text("name", pattern=_NAME),
@@ -104,7 +104,7 @@ def _voice(table: Table, folder: Path | None) -> VoiceManifest:
     return manifest
 
 
-def _licence(table: Table) -> Licence:
+def _licence(table: TomlTable) -> Licence:
     licence = Licence(
         name=table.text("name"),
         commercial_use=table.flag("commercial_use"),
@@ -114,7 +114,7 @@ def _licence(table: Table) -> Licence:
     return licence
 
 
-def _source(table: Table, name: str, folder: Path | None) -> Source:
+def _source(table: TomlTable, name: str, folder: Path | None) -> Source:
     kind = table.text("kind", pattern=re.compile("wheel|url|hub|folder"))
     source: Source
     if kind == "wheel":
@@ -136,14 +136,14 @@ def _source(table: Table, name: str, folder: Path | None) -> Source:
     return source
 
 
-def _folder_source(table: Table, name: str, folder: Path | None) -> FolderSource:
+def _folder_source(table: TomlTable, name: str, folder: Path | None) -> FolderSource:
     path = table.text("path")
     if folder is None:
         raise table.error("kind", "must not be folder here: built-in voices come from elsewhere")
     return FolderSource(name=name, path=folder / Path(path).expanduser())
 
 
-def _file(table: Table) -> VoiceFile:
+def _file(table: TomlTable) -> VoiceFile:
     name = table.text("name", pattern=_FILE_NAME)
     file = VoiceFile(
         name=name,
@@ -159,7 +159,7 @@ def _file(table: Table) -> VoiceFile:
     return file
 
 
-def _derived(table: Table) -> DerivedFiles:
+def _derived(table: TomlTable) -> DerivedFiles:
     derived = DerivedFiles(
         function=table.text("function", pattern=_NAME),
         version=table.integer("version", low=1, high=1_000_000),
@@ -170,7 +170,7 @@ def _derived(table: Table) -> DerivedFiles:
     return derived
 
 
-def _check_names(table: Table, manifest: VoiceManifest) -> None:
+def _check_names(table: TomlTable, manifest: VoiceManifest) -> None:
     """Names refer to what is there, and no two files share one."""
     sources = {source.name for source in manifest.sources}
     for index, file in enumerate(manifest.files):

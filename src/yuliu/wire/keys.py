@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
 from yuliu.types import StreamClass
-from yuliu.wire.manner import MAX_WEIGHT, MIN_WEIGHT
 from yuliu.wire.problems import Problem
 from yuliu.wire.strict_json import read_json
+from yuliu.wire.synthesis_options import MAX_WEIGHT, MIN_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -45,7 +45,7 @@ _SPEAKING = ("/v1/audio/speech", "/v1/stream", "/v1/feedback")
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
+class ApiKey:
     """One key, as it is kept: what it may do, and a digest to know it by."""
 
     name: str
@@ -93,7 +93,7 @@ def digest_of(shown: str) -> str:
     return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def find_key(keys: Iterable[Key], shown: str) -> Key | None:
+def find_key(keys: Iterable[ApiKey], shown: str) -> ApiKey | None:
     """The key that was shown; None if there is none such.
 
     All keys are compared, each in constant time, so that how long it takes tells nothing.
@@ -156,13 +156,13 @@ def scope_missing(scope: str) -> Problem:
     return Problem(403, "insufficient_scope", f"this key has no scope {scope!r}", challenge=challenge)
 
 
-def write_keys(keys: Iterable[Key]) -> str:
+def write_keys(keys: Iterable[ApiKey]) -> str:
     """The file of keys: JSON, one key a line."""
     rows = ",\n".join(json.dumps(_values(key)) for key in keys)
     return f'{{"version": {_VERSION}, "keys": [\n{rows}\n]}}\n'
 
 
-def parse_keys(data: bytes) -> tuple[Key, ...]:
+def parse_keys(data: bytes) -> tuple[ApiKey, ...]:
     """The keys of a file.
 
     Raises:
@@ -192,14 +192,14 @@ _FIELDS = {
 }
 
 
-def _values(key: Key) -> dict[str, object]:
+def _values(key: ApiKey) -> dict[str, object]:
     of_fields = {name: getattr(key, name) for name in _FIELDS}
     return {"name": key.name, "sha256": key.digest} | {
         name: list(value) if name == "scopes" else value for name, value in of_fields.items() if value is not None
     }
 
 
-def _parse(index: int, row: object) -> Key:
+def _parse(index: int, row: object) -> ApiKey:
     where = f"key {index + 1} of the file of keys"
     if not isinstance(row, dict) or not all(isinstance(row.get(each), str) for each in ("name", "sha256")):
         raise InvalidRequest(f"{where} must be an object with 'name' and 'sha256'")
@@ -212,7 +212,7 @@ def _parse(index: int, row: object) -> Key:
     if not all(isinstance(each, str) for each in scopes):
         raise InvalidRequest(f"{where}: 'scopes' must be a list of names")
     try:
-        return Key(name=row["name"], digest=row["sha256"], scopes=tuple(scopes), **given)
+        return ApiKey(name=row["name"], digest=row["sha256"], scopes=tuple(scopes), **given)
     except InvalidRequest as error:
         raise InvalidRequest(f"{where}: {error.message}", param=error.param) from None
 

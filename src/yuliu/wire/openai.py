@@ -4,11 +4,11 @@ Source: OpenAI's API reference, "Create speech", as of its Python client 3.57 (`
 silent, ours is stricter or laxer for a reason:
 
 - ``model`` and ``voice`` may be left out, null or empty: the default voice speaks;
-- our own fields (:mod:`yuliu.wire.manner`, lexicons) are strict: a wrong value is an error, never a guess;
+- our own fields (:mod:`yuliu.wire.synthesis_options`, lexicons) are strict: a wrong value is an error, never a guess;
 - fields we do not know are ignored (clients of other servers send many), ``instructions`` is checked and unused;
 - a key that stands twice, NaN, and half a surrogate pair are rejected, since two readers would read them differently.
 
-Events, for ``stream_format: "sse"``, are in :mod:`yuliu.wire.speech_events`.
+Events, for ``stream_format: "sse"``, are in :mod:`yuliu.wire.openai_events`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 from yuliu.audio.formats import FORMATS, FormatName
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.types import MAX_SPEED, MIN_SPEED
+from yuliu.wire.encoding import encoding_asked_for
 from yuliu.wire.lexicons import parse_entries, parse_names
-from yuliu.wire.manner import Manner, parse_manner
-from yuliu.wire.sound import encoding_asked_for
 from yuliu.wire.strict_json import MEDIA_TYPE, check_flag, check_number, check_text, media_type, read_object
+from yuliu.wire.synthesis_options import SynthesisOptions, parse_synthesis_options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -94,7 +94,7 @@ class SpeechRequest:
     """Names of lexicons, the strongest last. Ours."""
     lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
     """Entries for this text alone. Ours."""
-    manner: Manner = field(default_factory=Manner)
+    manner: SynthesisOptions = field(default_factory=SynthesisOptions)
     """Class, weight, preset and the like. Ours."""
 
 
@@ -143,7 +143,7 @@ def parse_speech(
         kbps=_whole(fields, "kbps"),
         lexicon=parse_names(fields.get("lexicon")),
         lexicon_entries=parse_entries(fields.get("lexicon_entries")),
-        manner=parse_manner(fields, headers or {}),
+        manner=parse_synthesis_options(fields, headers or {}),
     )
 
 

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.scheduler.policy.admission import MAX_RETRY_S, MIN_RETRY_S, Admission, Room
-from yuliu.scheduler.policy.book import Stream
 from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.state import StreamState
 from yuliu.scheduler.policy.tuning import ClassRules, Tuning
 from yuliu.types import StreamClass
 
@@ -18,10 +18,10 @@ STREAMS = st.lists(st.tuples(CLASSES, WEIGHTS, NEEDS), max_size=20)
 NO_ROOM, MUCH_ROOM = Room(0.0, 0, empty=False), Room(1e9, 1000, empty=False)
 
 
-def asked(wanted: list[tuple[StreamClass, float, float]]) -> tuple[Admission, list[Stream], dict[int, float]]:
+def asked(wanted: list[tuple[StreamClass, float, float]]) -> tuple[Admission, list[StreamState], dict[int, float]]:
     admission, needs = Admission(), {}
     streams = [
-        Stream(number, (), Terms(stream_class, weight), float(number))
+        StreamState(number, (), Terms(stream_class, weight), float(number))
         for number, (stream_class, weight, _) in enumerate(wanted)
     ]
     for stream, (_, _, need) in zip(streams, wanted, strict=True):
@@ -44,13 +44,13 @@ def test_all_are_let_in_by_class_then_weight_then_time(wanted: list[tuple[Stream
 
 @given(STREAMS, st.floats(0, 3), st.integers(0, 3), st.booleans())
 def test_no_more_than_there_is_room_for(
-    wanted: list[tuple[StreamClass, float, float]], lanes: float, bulk: int, empty: bool
+    wanted: list[tuple[StreamClass, float, float]], workers: float, bulk: int, empty: bool
 ) -> None:
-    """Only the first one may need more, if nobody else needs a lane; bulk streams need none."""
+    """Only the first one may need more, if nobody else needs a worker; bulk streams need none."""
     admission, streams, needs = asked(wanted)
-    found = list(admission.next(Room(lanes, bulk, empty), lambda stream: needs[stream.stream_id]))
+    found = list(admission.next(Room(workers, bulk, empty), lambda stream: needs[stream.stream_id]))
     heard = [stream for stream in found if not stream.is_bulk]
-    assert sum(needs[stream.stream_id] for stream in heard[empty:]) <= lanes + 1e-9
+    assert sum(needs[stream.stream_id] for stream in heard[empty:]) <= workers + 1e-9
     assert sum(stream.is_bulk for stream in found) <= bulk
     assert admission.num_waiting == len(streams) - len(found)
     left = [stream for stream in streams if stream not in found]

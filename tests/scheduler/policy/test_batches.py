@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from yuliu.scheduler.policy.batches import ALIKE, COMPANY_S, Part, company, may_wait_until_s
 from yuliu.scheduler.policy.costs import Costs, EngineFacts
-from yuliu.scheduler.policy.steps import RELAXED_LEAD_S
+from yuliu.scheduler.policy.steps import ALIKE, COMPANY_S, RELAXED_LEAD_S, StepShare, company, may_wait_until_s
 
 FACTS = EngineFacts(100.0, max_batch=4, rtf=0.04 / 3)  # 1 ms for 0.1 s of stepping, and half of that for the call
 
 
 def together(*parts: tuple[int, float], max_batch: int = 4) -> list[int]:
     """The numbers of those that go, of parts by frames and budget."""
-    first, *others = (Part(number, frames, budget_s) for number, (frames, budget_s) in enumerate(parts))
+    first, *others = (StepShare(number, frames, budget_s) for number, (frames, budget_s) in enumerate(parts))
     return [part.job_id for part in company(first, others, costs=Costs(FACTS), max_batch=max_batch)]
 
 

@@ -83,7 +83,7 @@ def test_who_can_be_carried_is_reckoned_with_company_only_when_it_was_measured()
 
 
 def test_a_step_that_waited_tells_nothing_of_frames() -> None:
-    """But the lane was busy with it, which counts."""
+    """But the worker was busy with it, which counts."""
     costs = measured()
     before_s = costs.step_s(100)
     costs.stepped(0.05, 0.0, 0)

@@ -6,18 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from yuliu.scheduler.policy.admission import BULK_PER_LANE, MAX_RETRY_S, MIN_RETRY_S
-from yuliu.scheduler.policy.agenda import AGEING_S, GUARD_S, PATIENCE_S
-from yuliu.scheduler.policy.book import FRESH_S, MAX_PACE, MAX_UNREAD_S, NOTHING_S
+from yuliu.scheduler.policy.admission import BULK_PER_WORKER, MAX_RETRY_S, MIN_RETRY_S
 from yuliu.scheduler.policy.costs import EngineFacts
-from yuliu.scheduler.policy.crew import MOMENT_S, RESERVE_S
 from yuliu.scheduler.policy.events import (
     Action,
     Admit,
     Event,
     Fail,
-    LaneLost,
-    LaneUp,
     Plan,
     PlanFinished,
     PlayedTo,
@@ -35,10 +30,15 @@ from yuliu.scheduler.policy.events import (
     TextEnded,
     Ticked,
     Tuned,
+    WorkerLost,
+    WorkerUp,
     WorkFailed,
 )
 from yuliu.scheduler.policy.policy import RECHECK_S, Policy
+from yuliu.scheduler.policy.run_queue import AGEING_S, GUARD_S, PATIENCE_S
+from yuliu.scheduler.policy.state import FRESH_S, MAX_PACE, MAX_UNREAD_S, NOTHING_S
 from yuliu.scheduler.policy.tuning import ClassRules, Tuning
+from yuliu.scheduler.policy.workers import MOMENT_S, RESERVE_S
 from yuliu.types import StreamClass
 
 FPS = 80.0
@@ -50,12 +50,12 @@ class Desk:
     """A policy, its clock, and what it has ordered."""
 
     def __init__(
-        self, num_lanes: int = 1, tuning: Tuning | None = None, facts: EngineFacts = CHEAP, **engines: EngineFacts
+        self, num_workers: int = 1, tuning: Tuning | None = None, facts: EngineFacts = CHEAP, **engines: EngineFacts
     ) -> None:
         self.policy = Policy(engines or {"a": facts, "b": facts}, tuning)
         self.now = 0.0
-        for number in range(num_lanes):
-            assert self.tell(LaneUp(f"lane-{number}")) == []
+        for number in range(num_workers):
+            assert self.tell(WorkerUp(f"worker-{number}")) == []
 
     def tell(self, *events: Event, at: float | None = None) -> list[Action]:
         self.now = self.now if at is None else at
@@ -68,21 +68,21 @@ class Desk:
     def text(self, stream_id: int, job_id: int, engine: str = "a") -> list[Action]:
         return self.tell(SegmentReady(stream_id, job_id, engine))
 
-    def planned(self, job_id: int, num_frames: int | None = 8000, lane: str = "lane-0") -> list[Action]:
-        return self.tell(PlanFinished(lane, job_id, num_frames, done=False))
+    def planned(self, job_id: int, num_frames: int | None = 8000, worker: str = "worker-0") -> list[Action]:
+        return self.tell(PlanFinished(worker, job_id, num_frames, done=False))
 
-    def stepped(self, job_id: int, audio_s: float, *, done: bool = False, lane: str = "lane-0") -> list[Action]:
+    def stepped(self, job_id: int, audio_s: float, *, done: bool = False, worker: str = "worker-0") -> list[Action]:
         """It takes as long as the engine is thought to take."""
         facts = next(iter(self.policy._figures.engines.values()))
         part = StepPart(job_id, round(audio_s * FPS), audio_s, done)
-        return self.tell(StepFinished(lane, (part,), took_s=facts.rtf * audio_s))
+        return self.tell(StepFinished(worker, (part,), took_s=facts.rtf * audio_s))
 
     def speaking(self, stream_id: int, job_id: int, audio_s: float) -> list[Action]:
-        """A stream whose only segment, a long one, has given and handed out so much sound; the lane is let go on."""
+        """A stream whose only segment, a long one, has given and handed out so much sound; the worker is let go on."""
         if stream_id not in self.policy._streams:
             self.open(stream_id)
         actions = self.text(stream_id, job_id)
-        assert actions == [Plan("lane-0", job_id)]
+        assert actions == [Plan("worker-0", job_id)]
         assert one(self.planned(job_id)).parts[0].job_id == job_id
         self.tell(SoundTaken(stream_id, audio_s))
         return self.stepped(job_id, audio_s)
@@ -95,7 +95,7 @@ def one(actions: list[Action]) -> Step:
 
 
 def chosen(actions: list[Action]) -> list[int]:
-    """The jobs that were given a lane."""
+    """The jobs that were given a worker."""
     return [
         job_id
         for action in actions
@@ -111,8 +111,8 @@ def test_a_segment_is_planned_then_rendered() -> None:
     """The first step is small, and nothing is left when the utterance is done."""
     desk = Desk()
     desk.open(1)
-    assert desk.text(1, 10) == [Plan("lane-0", 10)]
-    assert desk.planned(10, 200) == [Step("lane-0", (StepOrder(10, 16),))]
+    assert desk.text(1, 10) == [Plan("worker-0", 10)]
+    assert desk.planned(10, 200) == [Step("worker-0", (StepOrder(10, 16),))]
     assert desk.stepped(10, 2.5, done=True) == []
     assert (desk.policy.num_jobs, desk.policy.num_streams) == (0, 1)
 
@@ -123,7 +123,7 @@ def test_a_segment_without_sound_is_done_when_planned() -> None:
     desk.open(1)
     desk.text(1, 10)
     desk.text(1, 11)
-    assert desk.tell(PlanFinished("lane-0", 10, 0, done=True)) == [Plan("lane-0", 11)]
+    assert desk.tell(PlanFinished("worker-0", 10, 0, done=True)) == [Plan("worker-0", 11)]
 
 
 def test_a_listener_s_lead_is_what_he_gets() -> None:
@@ -133,11 +133,11 @@ def test_a_listener_s_lead_is_what_he_gets() -> None:
     desk.text(1, 10)
     desk.planned(10)
     held = StepPart(10, 16, 0.2, done=False, heard_s=0.0)
-    (again,) = desk.tell(StepFinished("lane-0", (held,), took_s=0.02))
+    (again,) = desk.tell(StepFinished("worker-0", (held,), took_s=0.02))
     assert isinstance(again, Step)
     stream = desk.policy._streams[1]
     assert (stream.made_s, stream.lead_s(desk.now)) == (0.0, 0.0)
-    desk.tell(StepFinished("lane-0", (StepPart(10, 16, 0.2, done=True, heard_s=0.1),), took_s=0.02))
+    desk.tell(StepFinished("worker-0", (StepPart(10, 16, 0.2, done=True, heard_s=0.1),), took_s=0.02))
     assert stream.made_s == 0.1
 
 
@@ -155,13 +155,13 @@ def test_steps_grow_with_the_lead() -> None:
 
 
 def test_segments_are_rendered_in_order_and_planned_ahead() -> None:
-    """While the first is rendered one more is planned on another lane, and no third."""
-    desk = Desk(num_lanes=3)
+    """While the first is rendered one more is planned on another worker, and no third."""
+    desk = Desk(num_workers=3)
     desk.open(1)
-    assert desk.text(1, 10) == [Plan("lane-0", 10)]
-    assert desk.text(1, 11, "b") == [Plan("lane-1", 11)]
+    assert desk.text(1, 10) == [Plan("worker-0", 10)]
+    assert desk.text(1, 11, "b") == [Plan("worker-1", 11)]
     assert desk.text(1, 12) == []
-    assert desk.planned(11, 20, "lane-1") == []
+    assert desk.planned(11, 20, "worker-1") == []
     assert chosen(desk.planned(10, 20)) == [10]
     assert chosen(desk.stepped(10, 0.25, done=True)) == [11, 12]
 
@@ -188,7 +188,7 @@ def test_nothing_is_made_beyond_the_lead() -> None:
     desk.speaking(1, 10, 2.0)
     desk.text(1, 11)
     desk.tell(SoundTaken(1, 2.0))
-    assert desk.stepped(10, 2.0) == [Plan("lane-0", 11)]
+    assert desk.stepped(10, 2.0) == [Plan("worker-0", 11)]
     assert desk.planned(11) == []
     assert desk.policy.next_wake(desk.now) == pytest.approx(1.0)
     assert desk.tell(Ticked(), at=0.99) == []
@@ -254,7 +254,7 @@ def test_unread_sound_pauses_a_stream_and_nobody_else() -> None:
     desk.planned(10, None)
     assert desk.stepped(10, MAX_UNREAD_S + 1) == []
     assert desk.policy.next_wake(desk.now) is None
-    assert desk.text(2, 20) == [Plan("lane-0", 20)]
+    assert desk.text(2, 20) == [Plan("worker-0", 20)]
     assert chosen(desk.planned(20, 100)) == [20]
     assert desk.stepped(20, 1.25, done=True) == []
     assert chosen(desk.tell(SoundTaken(1, 2.0))) == [10]
@@ -277,7 +277,7 @@ def test_a_reader_that_does_not_read_is_not_in_a_hurry() -> None:
 
 
 def test_sound_at_hand_is_served_when_it_is_its_turn() -> None:
-    """Not before the segments before it, and no lane is needed."""
+    """Not before the segments before it, and no worker is needed."""
     desk = Desk()
     desk.open(1)
     desk.text(1, 10)
@@ -300,7 +300,7 @@ def test_sound_at_hand_waits_for_its_reader_too() -> None:
 
 
 def test_a_step_that_gave_nothing_is_not_repeated_at_once() -> None:
-    """Sound that comes from elsewhere does not come sooner for asking; meanwhile others have the lane."""
+    """Sound that comes from elsewhere does not come sooner for asking; meanwhile others have the worker."""
     desk = Desk()
     desk.open(1)
     desk.text(1, 10)
@@ -308,7 +308,7 @@ def test_a_step_that_gave_nothing_is_not_repeated_at_once() -> None:
     assert desk.stepped(10, 0.0) == []
     assert desk.policy.next_wake(desk.now) == pytest.approx(NOTHING_S)
     assert chosen(desk.tell(Ticked(), at=NOTHING_S)) == [10]
-    assert desk.tell(StepFinished("lane-0", (StepPart(10, 0, 0.0, False),), took_s=0.05)) == []
+    assert desk.tell(StepFinished("worker-0", (StepPart(10, 0, 0.0, False),), took_s=0.05)) == []
     assert desk.policy.next_wake(desk.now) == pytest.approx(NOTHING_S + 0.05)
 
 
@@ -321,7 +321,7 @@ def test_a_newcomer_goes_before_those_who_can_wait() -> None:
     desk.open(1, 2)
     desk.speaking(1, 10, 0.5)
     assert desk.text(2, 20) == []
-    assert desk.stepped(10, 0.5) == [Plan("lane-0", 20)]
+    assert desk.stepped(10, 0.5) == [Plan("worker-0", 20)]
     assert chosen(desk.planned(20)) == [20]
 
 
@@ -338,14 +338,14 @@ def test_many_listeners_together_can_wait_less_than_each_of_them() -> None:
     """Five with 0.12 s left each need five steps: the newcomer must wait, although each one alone could."""
 
     def served(num_listeners: int) -> list[int]:
-        desk = Desk(num_lanes=num_listeners)
+        desk = Desk(num_workers=num_listeners)
         desk.open(*range(num_listeners))
         for number in range(num_listeners):
             desk.text(number, number)
-        desk.tell(Tuned(Tuning(num_lanes=1)))
+        desk.tell(Tuned(Tuning(num_workers=1)))
         for number in range(num_listeners):
-            desk.planned(number, lane=f"lane-{number}")
-        (busy,) = desk.policy._crew.doing("lane-0")
+            desk.planned(number, worker=f"worker-{number}")
+        (busy,) = desk.policy._crew.doing("worker-0")
         for number in range(num_listeners):
             desk.policy._streams[number].make(0.12, desk.now)
             desk.tell(SoundTaken(number, 0.12))
@@ -375,7 +375,7 @@ def test_a_newcomer_is_not_put_off_for_ever() -> None:
 
 
 def test_who_runs_dry_first_is_served_first() -> None:
-    """Of two streams with sound the one with less left gets the lane."""
+    """Of two streams with sound the one with less left gets the worker."""
     desk = Desk()
     desk.open(1, 2)
     desk.speaking(1, 10, 2.0)
@@ -390,13 +390,13 @@ def test_who_runs_dry_first_is_served_first() -> None:
 def test_ties_go_to_the_higher_class_then_the_larger_weight_then_who_waits_longer() -> None:
     """Those who run dry at the same moment."""
     terms = [STANDARD, replace(STANDARD, weight=2.0), INTERACTIVE, replace(INTERACTIVE, weight=2.0)]
-    desk = Desk(tuning=Tuning(num_lanes=0))
+    desk = Desk(tuning=Tuning(num_workers=0))
     for number, each in enumerate(terms):
         desk.tell(StreamOpened(number, ("a",), replace(each, ttfp_target_s=each.weight)))
     desk.tell(Tuned(Tuning()))
     for number in range(4):
         desk.tell(SegmentReady(number, number, "a"))
-    order = [desk.policy._crew.doing("lane-0")[0]]
+    order = [desk.policy._crew.doing("worker-0")[0]]
     for _ in range(3):
         desk.tell(StreamClosed(order[-1]))
         order.append(chosen(desk.planned(order[-1]))[0])
@@ -415,14 +415,14 @@ def test_the_class_gives_the_target_unless_the_stream_has_its_own() -> None:
         desk.now = 0.02
         desk.text(3, 30)
         assert chosen(desk.planned(10)) in ([10], [expected])
-        order = [desk.policy._crew.doing("lane-0")[0]]
+        order = [desk.policy._crew.doing("worker-0")[0]]
         if order == [10]:
             order = chosen(desk.stepped(10, 5.0))
         assert order == [expected]
 
 
 def test_a_gap_in_the_text_is_not_an_underrun() -> None:
-    """Who has run dry for want of text is a newcomer again, behind one who would run dry for want of a lane."""
+    """Who has run dry for want of text is a newcomer again, behind one who would run dry for want of a worker."""
     desk = Desk()
     desk.open(1, 2)
     desk.speaking(1, 10, 0.5)
@@ -464,43 +464,43 @@ def test_bulk_is_never_starved_for_ever() -> None:
     served_at_s = []
     for number in range(1, 1500):
         desk.now = 0.01 * number
-        busy = desk.policy._crew.doing("lane-0")[0]
+        busy = desk.policy._crew.doing("worker-0")[0]
         desk.tell(SoundTaken(busy // 10, 0.01))
         if chosen(desk.stepped(busy, 0.01)) == [10]:
             served_at_s.append(desk.now)
     assert served_at_s == pytest.approx([AGEING_S, 2 * AGEING_S], abs=0.05)
 
 
-def test_bulk_leaves_lanes_free_while_others_are_open() -> None:
+def test_bulk_leaves_workers_free_while_others_are_open() -> None:
     """And takes them a second after the last of them."""
-    desk = Desk(num_lanes=3, facts=EngineFacts(FPS, rtf=0.05))
+    desk = Desk(num_workers=3, facts=EngineFacts(FPS, rtf=0.05))
     desk.open(9)
     desk.open(1, 2, 3, terms=BULK)
     assert [chosen(desk.text(number, 10 * number)) for number in (1, 2, 3)] == [[10], [20], []]
     assert chosen(desk.text(9, 90)) == [90]
     desk.tell(StreamClosed(9))
-    desk.tell(PlanFinished("lane-2", 90, 10, done=False))
+    desk.tell(PlanFinished("worker-2", 90, 10, done=False))
     assert desk.policy.next_wake(desk.now) == pytest.approx(RESERVE_S)
     assert chosen(desk.tell(Ticked(), at=RESERVE_S)) == [30]
 
 
-def test_bulk_takes_reserved_lanes_for_a_moment() -> None:
+def test_bulk_takes_reserved_workers_for_a_moment() -> None:
     """What is over before a newcomer would notice is done there too; what is not has to wait."""
-    desk = Desk(num_lanes=2)
+    desk = Desk(num_workers=2)
     desk.open(9)
     desk.open(1, 2, terms=BULK)
     assert (
         CHEAP.rtf / 2 < MOMENT_S < CHEAP.rtf * 3 / 2
     )  # a guess: a plan takes a quarter of what two seconds of sound do
     assert [chosen(desk.text(number, 10 * number)) for number in (1, 2)] == [[10], [20]]
-    assert chosen(desk.planned(10, lane="lane-0")) == [10]  # a step of two seconds takes longer than a moment
-    assert chosen(desk.planned(20, lane="lane-1")) == []
+    assert chosen(desk.planned(10, worker="worker-0")) == [10]  # a step of two seconds takes longer than a moment
+    assert chosen(desk.planned(20, worker="worker-1")) == []
     assert chosen(desk.stepped(10, 2.0)) == [20]
 
 
-def test_bulk_has_the_only_lane_when_nobody_else_wants_it() -> None:
-    """However many lanes are to be left free, one is not."""
-    desk = Desk(tuning=Tuning(reserved_lanes=5))
+def test_bulk_has_the_only_worker_when_nobody_else_wants_it() -> None:
+    """However many workers are to be left free, one is not."""
+    desk = Desk(tuning=Tuning(reserved_workers=5))
     desk.open(9)
     desk.open(1, terms=BULK)
     assert chosen(desk.text(1, 10)) == [10]
@@ -515,53 +515,53 @@ def test_bulk_streams_share_by_weight() -> None:
     def run(num_steps: int) -> dict[int, int]:
         counts = {10: 0, 20: 0}
         for _ in range(num_steps):
-            (job_id,) = desk.policy._crew.doing("lane-0")
+            (job_id,) = desk.policy._crew.doing("worker-0")
             counts[job_id] += 1
             stream_id = job_id // 10
             desk.tell(SoundTaken(stream_id, 0.1))
-            desk.tell(StepFinished("lane-0", (StepPart(job_id, 8, 0.1, False),), took_s=0.01))
+            desk.tell(StepFinished("worker-0", (StepPart(job_id, 8, 0.1, False),), took_s=0.01))
         return counts
 
     desk.text(1, 10)
     desk.planned(10, None)
     assert run(100) == {10: 100, 20: 0}
     desk.text(2, 20)
-    desk.tell(StepFinished("lane-0", (StepPart(10, 8, 0.1, False),), took_s=0.01))
+    desk.tell(StepFinished("worker-0", (StepPart(10, 8, 0.1, False),), took_s=0.01))
     desk.planned(20, None)
     counts = run(400)
     assert counts[20] == pytest.approx(3 * counts[10], rel=0.1)
 
 
-# Lanes and failures.
+# Workers and failures.
 
 
-def test_what_failed_is_repeated_once_on_another_lane() -> None:
+def test_what_failed_is_repeated_once_on_another_worker() -> None:
     """Then the stream fails; it is forgotten."""
-    desk = Desk(num_lanes=2)
+    desk = Desk(num_workers=2)
     desk.open(1)
     desk.text(1, 10)
-    assert desk.tell(WorkFailed("lane-0", (10,))) == [Plan("lane-1", 10)]
-    assert desk.tell(WorkFailed("lane-1", (10,))) == [Fail(1, 10)]
+    assert desk.tell(WorkFailed("worker-0", (10,))) == [Plan("worker-1", 10)]
+    assert desk.tell(WorkFailed("worker-1", (10,))) == [Fail(1, 10)]
     assert (desk.policy.num_streams, desk.policy.num_jobs) == (0, 0)
 
 
-def test_a_repetition_waits_for_another_lane() -> None:
+def test_a_repetition_waits_for_another_worker() -> None:
     """The one where it failed is given to somebody else."""
-    desk = Desk(num_lanes=2)
+    desk = Desk(num_workers=2)
     desk.open(1, 2, 3)
     desk.text(1, 10)
     desk.text(2, 20)
     desk.text(3, 30)
-    assert desk.tell(WorkFailed("lane-0", (10,))) == [Plan("lane-0", 30)]
-    assert chosen(desk.tell(PlanFinished("lane-1", 20, 100, done=False))) == [10]
+    assert desk.tell(WorkFailed("worker-0", (10,))) == [Plan("worker-0", 30)]
+    assert chosen(desk.tell(PlanFinished("worker-1", 20, 100, done=False))) == [10]
 
 
-def test_the_only_lane_repeats_it_itself() -> None:
+def test_the_only_worker_repeats_it_itself() -> None:
     """There is no other; its engine is a new one by then."""
     desk = Desk()
     desk.open(1)
     desk.text(1, 10)
-    assert desk.tell(WorkFailed("lane-0", (10,))) == [Plan("lane-0", 10)]
+    assert desk.tell(WorkFailed("worker-0", (10,))) == [Plan("worker-0", 10)]
 
 
 def test_a_success_clears_a_failure() -> None:
@@ -569,11 +569,11 @@ def test_a_success_clears_a_failure() -> None:
     desk = Desk()
     desk.open(1)
     desk.text(1, 10)
-    desk.tell(WorkFailed("lane-0", (10,)))
+    desk.tell(WorkFailed("worker-0", (10,)))
     desk.planned(10)
-    assert chosen(desk.tell(WorkFailed("lane-0", (10,)))) == [10]
+    assert chosen(desk.tell(WorkFailed("worker-0", (10,)))) == [10]
     desk.stepped(10, 0.2)
-    assert chosen(desk.tell(WorkFailed("lane-0", (10,)))) == [10]
+    assert chosen(desk.tell(WorkFailed("worker-0", (10,)))) == [10]
 
 
 def test_what_cannot_be_repeated_fails_at_once() -> None:
@@ -581,36 +581,36 @@ def test_what_cannot_be_repeated_fails_at_once() -> None:
     desk = Desk()
     desk.open(1)
     desk.text(1, 10)
-    assert desk.tell(WorkFailed("lane-0", (10,), final_ids=(10,))) == [Fail(1, 10)]
+    assert desk.tell(WorkFailed("worker-0", (10,), final_ids=(10,))) == [Fail(1, 10)]
 
 
-def test_a_lost_lane_counts_as_a_failure_of_what_it_did() -> None:
+def test_a_lost_worker_counts_as_a_failure_of_what_it_did() -> None:
     """Another one repeats it; a result that comes late is ignored."""
-    desk = Desk(num_lanes=2)
+    desk = Desk(num_workers=2)
     desk.open(1)
     desk.text(1, 10)
-    assert desk.tell(LaneLost("lane-0")) == [Plan("lane-1", 10)]
-    assert desk.planned(10, lane="lane-0") == []
-    assert desk.policy.snapshot(desk.now).num_lanes == 1
-    assert chosen(desk.planned(10, lane="lane-1")) == [10]
+    assert desk.tell(WorkerLost("worker-0")) == [Plan("worker-1", 10)]
+    assert desk.planned(10, worker="worker-0") == []
+    assert desk.policy.snapshot(desk.now).num_workers == 1
+    assert chosen(desk.planned(10, worker="worker-1")) == [10]
 
 
-def test_without_lanes_work_waits_for_a_new_one() -> None:
+def test_without_workers_work_waits_for_a_new_one() -> None:
     """Nothing is lost meanwhile."""
     desk = Desk()
     desk.open(1)
     desk.text(1, 10)
-    assert desk.tell(LaneLost("lane-0")) == []
-    assert desk.tell(LaneUp("lane-1")) == [Plan("lane-1", 10)]
+    assert desk.tell(WorkerLost("worker-0")) == []
+    assert desk.tell(WorkerUp("worker-1")) == [Plan("worker-1", 10)]
 
 
-def test_a_lane_that_reports_twice_is_not_given_more() -> None:
+def test_a_worker_that_reports_twice_is_not_given_more() -> None:
     """It is busy."""
     desk = Desk()
     desk.open(1, 2)
     desk.text(1, 10)
     assert desk.text(2, 20) == []
-    assert desk.tell(LaneUp("lane-0")) == []
+    assert desk.tell(WorkerUp("worker-0")) == []
 
 
 def test_a_closed_stream_is_forgotten_at_once() -> None:
@@ -627,12 +627,12 @@ def test_a_closed_stream_is_forgotten_at_once() -> None:
 
 
 def test_tuning_takes_effect_at_once() -> None:
-    """Lanes are added and taken away, steps change."""
-    desk = Desk(num_lanes=2, tuning=Tuning(num_lanes=1))
+    """Workers are added and taken away, steps change."""
+    desk = Desk(num_workers=2, tuning=Tuning(num_workers=1))
     desk.open(1, 2)
     assert chosen(desk.text(1, 10) + desk.text(2, 20)) == [10]
-    assert desk.tell(Tuned(Tuning(num_lanes=2, first_step_s=0.5))) == [Plan("lane-1", 20)]
-    assert one(desk.planned(20, lane="lane-1")).parts[0].num_frames == 40
+    assert desk.tell(Tuned(Tuning(num_workers=2, first_step_s=0.5))) == [Plan("worker-1", 20)]
+    assert one(desk.planned(20, worker="worker-1")).parts[0].num_frames == 40
 
 
 # Who is let in.
@@ -646,20 +646,20 @@ def asked(desk: Desk, stream_id: int, terms: Terms = STANDARD, at: float | None 
     return desk.tell(StreamOpened(stream_id, ("a",), terms), at=at)
 
 
-def test_no_more_are_let_in_than_the_lanes_can_carry() -> None:
-    """RTF 0.3 on one lane that may be used to 85 %: two; the third when one has ended."""
+def test_no_more_are_let_in_than_the_workers_can_carry() -> None:
+    """RTF 0.3 on one worker that may be used to 85 %: two; the third when one has ended."""
     desk = Desk(facts=slow(0.3))
     desk.open(1, 2)
     assert asked(desk, 3) == []
     assert desk.tell(StreamClosed(1)) == [Admit(3)]
 
 
-def test_with_more_lanes_more_are_let_in() -> None:
-    """A lane that comes up lets those in who wait."""
+def test_with_more_workers_more_are_let_in() -> None:
+    """A worker that comes up lets those in who wait."""
     desk = Desk(facts=slow(0.3))
     desk.open(1, 2)
     assert asked(desk, 3) + asked(desk, 4) == []
-    assert desk.tell(LaneUp("lane-9")) == [Admit(3), Admit(4)]
+    assert desk.tell(WorkerUp("worker-9")) == [Admit(3), Admit(4)]
 
 
 def test_a_stream_alone_is_let_in_however_slow_its_engine_is() -> None:
@@ -669,11 +669,11 @@ def test_a_stream_alone_is_let_in_however_slow_its_engine_is() -> None:
     assert asked(desk, 2) == []
 
 
-def test_nobody_is_let_in_while_there_is_no_lane() -> None:
+def test_nobody_is_let_in_while_there_is_no_worker() -> None:
     """The first one lets in who waits."""
-    desk = Desk(num_lanes=0)
+    desk = Desk(num_workers=0)
     assert asked(desk, 1) == []
-    assert desk.tell(LaneUp("lane-0")) == [Admit(1)]
+    assert desk.tell(WorkerUp("worker-0")) == [Admit(1)]
 
 
 def test_who_needs_nothing_any_more_makes_room() -> None:
@@ -690,7 +690,7 @@ def test_who_needs_nothing_any_more_makes_room() -> None:
 
 @pytest.mark.parametrize("max_lead_s", [None, 1.0])
 def test_readers_that_do_not_read_keep_nobody_out(max_lead_s: float | None) -> None:
-    """A stream that waits for its reader long after its listener could have run dry needs no share of the lanes."""
+    """A stream that waits for its reader long after its listener could have run dry needs no share of the workers."""
     desk = Desk(facts=slow(0.6), tuning=Tuning(classes=dict.fromkeys(StreamClass, ClassRules(0.2, 10, 100.0))))
     desk.open(1, terms=replace(STANDARD, max_lead_s=max_lead_s))
     desk.text(1, 10)
@@ -735,7 +735,7 @@ def test_what_a_stream_has_cost_counts_more_than_what_its_engines_cost() -> None
         desk.planned(stream_id)
         for _ in range(8):
             desk.tell(SoundTaken(stream_id, 1.0))
-            desk.tell(StepFinished("lane-0", (StepPart(stream_id, 80, 1.0, False),), took_s=0.01))
+            desk.tell(StepFinished("worker-0", (StepPart(stream_id, 80, 1.0, False),), took_s=0.01))
     assert desk.tell(Ticked()) == [Admit(3)]
 
 
@@ -753,7 +753,7 @@ def test_higher_classes_and_heavier_streams_are_let_in_first() -> None:
 def test_bulk_streams_need_no_room_but_are_limited_in_number() -> None:
     """They do not keep others out."""
     desk = Desk(facts=slow(0.4))
-    desk.open(*range(BULK_PER_LANE), terms=BULK)
+    desk.open(*range(BULK_PER_WORKER), terms=BULK)
     assert asked(desk, 50, BULK) == []
     desk.open(60, 61)
     assert asked(desk, 62) == []
@@ -819,15 +819,15 @@ BATCHING = EngineFacts(FPS, max_batch=3, rtf=0.001)
 
 def test_steps_that_are_alike_go_together_in_order_of_urgency() -> None:
     """As many as the engine takes."""
-    desk = Desk(num_lanes=5, facts=BATCHING)
+    desk = Desk(num_workers=5, facts=BATCHING)
     desk.open(1, 2, 3, 4, 5)
     for number in range(1, 6):
         desk.text(number, number)
-    desk.tell(Tuned(Tuning(num_lanes=0)))
+    desk.tell(Tuned(Tuning(num_workers=0)))
     for number in range(1, 6):
-        desk.planned(number, 800, lane=f"lane-{number - 1}")
-    desk.tell(*[LaneLost(f"lane-{number}") for number in range(1, 5)])
-    assert desk.tell(Tuned(Tuning())) == [Step("lane-0", tuple(StepOrder(number, 16) for number in (1, 2, 3)))]
+        desk.planned(number, 800, worker=f"worker-{number - 1}")
+    desk.tell(*[WorkerLost(f"worker-{number}") for number in range(1, 5)])
+    assert desk.tell(Tuned(Tuning())) == [Step("worker-0", tuple(StepOrder(number, 16) for number in (1, 2, 3)))]
 
 
 def test_nobody_waits_for_somebody_who_will_not_come() -> None:
@@ -855,19 +855,19 @@ def test_a_step_that_is_not_urgent_waits_a_little_for_company() -> None:
 
 def test_a_part_of_a_step_that_failed_is_repeated_alone() -> None:
     """One utterance that breaks an engine does not take the others down with it twice."""
-    desk = Desk(num_lanes=2, facts=BATCHING)
+    desk = Desk(num_workers=2, facts=BATCHING)
     desk.open(1, 2)
     desk.text(1, 1)
     desk.text(2, 2)
-    desk.tell(Tuned(Tuning(num_lanes=0)))
+    desk.tell(Tuned(Tuning(num_workers=0)))
     desk.planned(1)
-    desk.planned(2, lane="lane-1")
-    (step,) = desk.tell(Tuned(Tuning(num_lanes=1)))
+    desk.planned(2, worker="worker-1")
+    (step,) = desk.tell(Tuned(Tuning(num_workers=1)))
     assert isinstance(step, Step)
     assert chosen([step]) == [1, 2]
-    desk.tell(Tuned(Tuning(num_lanes=2)))
-    failed = desk.tell(WorkFailed("lane-0", (1, 2)))
-    assert failed == [Step("lane-1", (StepOrder(1, 16),))]
+    desk.tell(Tuned(Tuning(num_workers=2)))
+    failed = desk.tell(WorkFailed("worker-0", (1, 2)))
+    assert failed == [Step("worker-1", (StepOrder(1, 16),))]
 
 
 # What is told.
@@ -890,32 +890,32 @@ def test_the_snapshot_counts_streams_by_class_and_state() -> None:
         (StreamClass.STANDARD, "waiting"): 1,
     }
     assert found.queue_depth == {StreamClass.INTERACTIVE: 0, StreamClass.STANDARD: 1, StreamClass.BULK: 0}
-    assert (found.num_lanes, found.num_lanes_busy) == (1, 1)
+    assert (found.num_workers, found.num_workers_busy) == (1, 1)
     assert found.demand == pytest.approx(0.8, rel=0.2)
     assert 0.02 < found.backlog_s < 0.2
     assert found.worst_rtf == found.rtf["a"]
 
 
-def test_the_snapshot_adds_up_the_time_that_lanes_worked() -> None:
+def test_the_snapshot_adds_up_the_time_that_workers_worked() -> None:
     """Of plans and steps, also for streams that are gone."""
     desk = Desk()
     desk.open(1)
     desk.text(1, 10)
-    desk.tell(PlanFinished("lane-0", 10, 100, False, took_s=0.03))
+    desk.tell(PlanFinished("worker-0", 10, 100, False, took_s=0.03))
     desk.tell(StreamClosed(1))
-    desk.tell(StepFinished("lane-0", (StepPart(10, 16, 0.2, False),), took_s=0.02))
+    desk.tell(StepFinished("worker-0", (StepPart(10, 16, 0.2, False),), took_s=0.02))
     assert desk.policy.snapshot(desk.now).busy_s == pytest.approx(0.05)
 
 
 def test_what_has_failed_joins_no_step_of_others() -> None:
     """Neither as the first nor as company."""
-    desk = Desk(num_lanes=2, facts=BATCHING)
+    desk = Desk(num_workers=2, facts=BATCHING)
     desk.open(1)
     desk.open(2, terms=replace(STANDARD, ttfp_target_s=0.001))
     desk.text(1, 1)
     desk.text(2, 2)
-    desk.planned(1, lane="lane-0")
-    desk.tell(Tuned(Tuning(num_lanes=0)))
-    desk.planned(2, lane="lane-1")
-    desk.tell(WorkFailed("lane-0", (1,)), LaneLost("lane-0"))
-    assert desk.tell(Tuned(Tuning())) == [Step("lane-1", (StepOrder(2, 16),))]
+    desk.planned(1, worker="worker-0")
+    desk.tell(Tuned(Tuning(num_workers=0)))
+    desk.planned(2, worker="worker-1")
+    desk.tell(WorkFailed("worker-0", (1,)), WorkerLost("worker-0"))
+    assert desk.tell(Tuned(Tuning())) == [Step("worker-1", (StepOrder(2, 16),))]

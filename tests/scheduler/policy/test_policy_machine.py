@@ -9,15 +9,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from yuliu.scheduler.policy.book import MAX_UNREAD_S, MIN_LEAD_S
 from yuliu.scheduler.policy.costs import EngineFacts
 from yuliu.scheduler.policy.events import (
     Action,
     Admit,
     Event,
     Fail,
-    LaneLost,
-    LaneUp,
     Plan,
     PlanFinished,
     PlayedTo,
@@ -34,9 +31,12 @@ from yuliu.scheduler.policy.events import (
     TextEnded,
     Ticked,
     Tuned,
+    WorkerLost,
+    WorkerUp,
     WorkFailed,
 )
 from yuliu.scheduler.policy.policy import Policy
+from yuliu.scheduler.policy.state import MAX_UNREAD_S, MIN_LEAD_S
 from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
@@ -76,7 +76,7 @@ class ModelStream:
     playing_since_s: float | None = None
     """Shifted by every silence, so that now minus this is what was played."""
     served_at_s: float = 0.0
-    """When it was last given a lane, or had nothing to be done."""
+    """When it was last given a worker, or had nothing to be done."""
 
 
 @dataclass
@@ -101,7 +101,7 @@ class PolicyMachine(RuleBasedStateMachine):
         self.ids = itertools.count(1)
         self.streams: dict[int, ModelStream] = {}
         self.jobs: dict[int, ModelJob] = {}
-        self.lanes: dict[str, Plan | Step | None] = {}
+        self.workers: dict[str, Plan | Step | None] = {}
         self.num_terminal: dict[int, int] = {}
 
     # What the policy answers.
@@ -127,17 +127,17 @@ class PolicyMachine(RuleBasedStateMachine):
             case Serve():
                 self.serve(action.job_id)
             case Plan():
-                self.occupy(action.lane, action)
+                self.occupy(action.worker, action)
                 self.check_plan(action.job_id)
             case Step():
-                self.occupy(action.lane, action)
+                self.occupy(action.worker, action)
                 self.check_step(action)
 
-    def occupy(self, lane: str, action: Plan | Step) -> None:
-        assert self.lanes[lane] is None, "a lane does one thing at a time"
-        others = {job_id for other in self.lanes.values() if other is not None for job_id in jobs_of(other)}
-        assert not others & set(jobs_of(action)), "a job is on one lane at a time"
-        self.lanes[lane] = action
+    def occupy(self, worker: str, action: Plan | Step) -> None:
+        assert self.workers[worker] is None, "a worker does one thing at a time"
+        others = {job_id for other in self.workers.values() if other is not None for job_id in jobs_of(other)}
+        assert not others & set(jobs_of(action)), "a job is on one worker at a time"
+        self.workers[worker] = action
         for job_id in jobs_of(action):
             stream = self.streams[self.jobs[job_id].stream_id]
             assert stream.admitted, "nothing is done for who is not let in"
@@ -204,10 +204,10 @@ class PolicyMachine(RuleBasedStateMachine):
 
     # What happens.
 
-    @initialize(num_lanes=st.integers(1, 3))
-    def lanes_up(self, num_lanes: int) -> None:
-        for _ in range(num_lanes):
-            self.lane_up()
+    @initialize(num_workers=st.integers(1, 3))
+    def workers_up(self, num_workers: int) -> None:
+        for _ in range(num_workers):
+            self.worker_up()
 
     @rule(terms=TERMS, segments=SEGMENTS)
     def open(self, terms: Terms, segments: list[tuple[str, int, bool, bool]]) -> None:
@@ -230,23 +230,23 @@ class PolicyMachine(RuleBasedStateMachine):
             self.streams[stream_id].jobs.append(job_id)
             self.tell(SegmentReady(stream_id, job_id, engine, num_frames / FPS if cached else None))
 
-    @precondition(lambda self: any(self.lanes.values()))
+    @precondition(lambda self: any(self.workers.values()))
     @rule(data=st.data(), took_s=st.floats(0, 0.01), share=st.sampled_from([0.0, 0.5, 1.0, 1.0]))
     def work_done(self, data: st.DataObject, took_s: float, share: float) -> None:
-        lane = data.draw(st.sampled_from([name for name, task in self.lanes.items() if task]))
+        worker = data.draw(st.sampled_from([name for name, task in self.workers.items() if task]))
         self.now += took_s
-        task, self.lanes[lane] = self.lanes[lane], None
+        task, self.workers[worker] = self.workers[worker], None
         assert task is not None
         if isinstance(task, Plan):
-            self.plan_done(lane, task.job_id, took_s)
+            self.plan_done(worker, task.job_id, took_s)
             return
         parts = [self.part_done(order.job_id, order.num_frames, share) for order in task.parts]
-        self.tell(StepFinished(lane, tuple(parts), took_s))
+        self.tell(StepFinished(worker, tuple(parts), took_s))
 
-    def plan_done(self, lane: str, job_id: int, took_s: float) -> None:
+    def plan_done(self, worker: str, job_id: int, took_s: float) -> None:
         job = self.jobs[job_id]
         job.planned, job.num_failures = True, 0
-        self.tell(PlanFinished(lane, job_id, job.num_frames if job.known else None, False, took_s))
+        self.tell(PlanFinished(worker, job_id, job.num_frames if job.known else None, False, took_s))
 
     def part_done(self, job_id: int, num_asked: int, share: float) -> StepPart:
         """A part of what was asked for; all at the end; nothing at times where the length is not known."""
@@ -264,21 +264,21 @@ class PolicyMachine(RuleBasedStateMachine):
                 self.finish(job_id)
         return StepPart(job_id, num_frames, num_frames / FPS, done)
 
-    @precondition(lambda self: any(self.lanes.values()))
+    @precondition(lambda self: any(self.workers.values()))
     @rule(num_rounds=st.integers(2, 30))
     def work_goes_on(self, num_rounds: int) -> None:
         """For a while, whether anybody reads or not."""
         for _ in range(num_rounds):
             self.now += 0.005
-            for lane, task in list(self.lanes.items()):
+            for worker, task in list(self.workers.items()):
                 if task is not None:
-                    self.finish_task(lane)
+                    self.finish_task(worker)
 
-    @precondition(lambda self: any(self.lanes.values()))
+    @precondition(lambda self: any(self.workers.values()))
     @rule(data=st.data(), lost=st.booleans(), final=st.sampled_from([False, False, True]))
     def work_fails(self, data: st.DataObject, lost: bool, final: bool) -> None:
-        lane = data.draw(st.sampled_from([name for name, task in self.lanes.items() if task]))
-        task = self.lanes[lane]
+        worker = data.draw(st.sampled_from([name for name, task in self.workers.items() if task]))
+        task = self.workers[worker]
         assert task is not None
         job_ids = jobs_of(task)
         must_fail: set[int] = set()
@@ -287,26 +287,28 @@ class PolicyMachine(RuleBasedStateMachine):
             job.num_failures += 1
             if not self.streams[job.stream_id].closed and (final or job.num_failures > 1):
                 must_fail.add(job.stream_id)
-        self.lanes[lane] = None
+        self.workers[worker] = None
         if lost:
-            del self.lanes[lane]
+            del self.workers[worker]
         final_ids = tuple(job_ids) if final else ()
-        self.tell(LaneLost(lane, final_ids) if lost else WorkFailed(lane, tuple(job_ids), final_ids))
+        self.tell(WorkerLost(worker, final_ids) if lost else WorkFailed(worker, tuple(job_ids), final_ids))
         if lost:  # what it still reports is ignored
             late = [StepPart(job_id, 1, 1 / FPS, True) for job_id in job_ids]
             self.tell(
-                PlanFinished(lane, job_ids[0], 5, True) if isinstance(task, Plan) else StepFinished(lane, tuple(late))
+                PlanFinished(worker, job_ids[0], 5, True)
+                if isinstance(task, Plan)
+                else StepFinished(worker, tuple(late))
             )
         for job_id in job_ids:
             stream_id = self.jobs[job_id].stream_id
             assert self.streams[stream_id].closed or stream_id not in must_fail, "what fails twice ends its stream"
 
-    @precondition(lambda self: len(self.lanes) < 4)
+    @precondition(lambda self: len(self.workers) < 4)
     @rule()
-    def lane_up(self) -> None:
-        name = f"lane-{next(self.ids)}"
-        self.lanes[name] = None
-        self.tell(LaneUp(name))
+    def worker_up(self) -> None:
+        name = f"worker-{next(self.ids)}"
+        self.workers[name] = None
+        self.tell(WorkerUp(name))
 
     @precondition(lambda self: self.open_streams())
     @rule(data=st.data(), share=st.floats(0, 1))
@@ -341,9 +343,9 @@ class PolicyMachine(RuleBasedStateMachine):
         self.tell(StreamClosed(stream_id))
 
     @precondition(lambda self: len(self.streams) % 3 == 0)
-    @rule(num_lanes=st.sampled_from([None, 1, 2]), throughput=st.booleans(), budget_s=st.floats(0.01, 0.04))
-    def tune(self, num_lanes: int | None, throughput: bool, budget_s: float) -> None:
-        self.tell(Tuned(Tuning(num_lanes=num_lanes, throughput=throughput, step_budget_s=budget_s)))
+    @rule(num_workers=st.sampled_from([None, 1, 2]), throughput=st.booleans(), budget_s=st.floats(0.01, 0.04))
+    def tune(self, num_workers: int | None, throughput: bool, budget_s: float) -> None:
+        self.tell(Tuned(Tuning(num_workers=num_workers, throughput=throughput, step_budget_s=budget_s)))
 
     @rule(seconds=st.floats(0, 3))
     def wait(self, seconds: float) -> None:
@@ -366,14 +368,14 @@ class PolicyMachine(RuleBasedStateMachine):
     def the_numbers_agree(self) -> None:
         found = self.policy.snapshot(self.now)
         assert sum(found.streams.values()) == self.policy.num_streams
-        assert found.num_lanes_busy == sum(task is not None for task in self.lanes.values())
+        assert found.num_workers_busy == sum(task is not None for task in self.workers.values())
 
     @invariant()
-    def no_lane_is_idle_while_somebody_could_be_served(self) -> None:
-        """But for bulk work where lanes are reserved, and for the lane where a job has failed."""
-        num_usable = self.policy.snapshot(self.now).num_lanes
-        usable = list(self.lanes)[:num_usable]
-        if any(self.lanes[lane] is None for lane in usable):
+    def no_worker_is_idle_while_somebody_could_be_served(self) -> None:
+        """But for bulk work where workers are reserved, and for the worker where a job has failed."""
+        num_usable = self.policy.snapshot(self.now).num_workers
+        usable = list(self.workers)[:num_usable]
+        if any(self.workers[worker] is None for worker in usable):
             for stream_id in self.open_streams():
                 assert not self.is_left_waiting(self.streams[stream_id]), stream_id
 
@@ -381,18 +383,18 @@ class PolicyMachine(RuleBasedStateMachine):
         if not stream.jobs or not stream.admitted or stream.terms.stream_class is StreamClass.BULK:
             return False
         job = self.jobs[stream.jobs[0]]
-        if any(stream.jobs[0] in jobs_of(task) for task in self.lanes.values() if task):
+        if any(stream.jobs[0] in jobs_of(task) for task in self.workers.values() if task):
             return False
         return not job.planned and not job.cached and not job.num_failures
 
     def teardown(self) -> None:
-        """With lanes that work, readers that read and no more failures everything comes to its end."""
-        for lane, task in list(self.lanes.items()):
+        """With workers that work, readers that read and no more failures everything comes to its end."""
+        for worker, task in list(self.workers.items()):
             if task is not None:
-                self.finish_task(lane)
+                self.finish_task(worker)
         self.tell(Tuned(Tuning()))
-        while len(self.lanes) < 2:
-            self.lane_up()
+        while len(self.workers) < 2:
+            self.worker_up()
         for _ in range(5000):
             if not any(self.streams[each].jobs for each in self.open_streams()):
                 break
@@ -403,20 +405,20 @@ class PolicyMachine(RuleBasedStateMachine):
             if not self.streams[job.stream_id].closed and not job.cached:
                 assert job.num_made == job.num_frames, "every frame was made once"
 
-    def finish_task(self, lane: str) -> None:
-        task, self.lanes[lane] = self.lanes[lane], None
+    def finish_task(self, worker: str) -> None:
+        task, self.workers[worker] = self.workers[worker], None
         assert task is not None
         if isinstance(task, Plan):
-            self.plan_done(lane, task.job_id, 0.001)
+            self.plan_done(worker, task.job_id, 0.001)
         else:
             parts = tuple(self.part_done(order.job_id, order.num_frames, 1.0) for order in task.parts)
-            self.tell(StepFinished(lane, parts, 0.001))
+            self.tell(StepFinished(worker, parts, 0.001))
 
     def step_everything(self) -> None:
         self.now += 0.01
-        for lane, task in list(self.lanes.items()):
+        for worker, task in list(self.workers.items()):
             if task is not None:
-                self.finish_task(lane)
+                self.finish_task(worker)
         for stream_id in self.open_streams():
             stream = self.streams[stream_id]
             if not stream.admitted:
@@ -428,7 +430,7 @@ class PolicyMachine(RuleBasedStateMachine):
                 audio_s, stream.taken_s = stream.made_s - stream.taken_s, stream.made_s
                 self.tell(SoundTaken(stream_id, audio_s))
         wake_s = self.policy.next_wake(self.now)
-        if wake_s is not None and not any(self.lanes.values()):
+        if wake_s is not None and not any(self.workers.values()):
             self.now = max(self.now, wake_s)
         self.tell(Ticked())
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.scheduler.policy.book import Job, Stream
 from yuliu.scheduler.policy.costs import Costs, EngineFacts
 from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.state import JobState, StreamState
 from yuliu.scheduler.policy.steps import LAST_STEP, MAX_STEP_S, RELAXED, THROUGHPUT, budget_s, fitted, step_frames
 from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
@@ -16,8 +16,8 @@ from yuliu.types import StreamClass
 FPS = 100.0
 
 
-def stream(lead_s: float = 0.0, step_s: float = 0.0, stream_class: StreamClass = StreamClass.STANDARD) -> Stream:
-    return Stream(
+def stream(lead_s: float = 0.0, step_s: float = 0.0, stream_class: StreamClass = StreamClass.STANDARD) -> StreamState:
+    return StreamState(
         1,
         ("a",),
         Terms(stream_class),
@@ -30,9 +30,9 @@ def stream(lead_s: float = 0.0, step_s: float = 0.0, stream_class: StreamClass =
     )
 
 
-def frames(of: Stream, *, rtf: float = 0.001, left: int | None = None, **tuning: float) -> int:
+def frames(of: StreamState, *, rtf: float = 0.001, left: int | None = None, **tuning: float) -> int:
     facts = EngineFacts(FPS, rtf=rtf * 4 / 3)  # three quarters of it for steps
-    job = Job(1, 1, "a", 0.0, planned=True, frames_left=left)
+    job = JobState(1, 1, "a", 0.0, planned=True, frames_left=left)
     return step_frames(of, job, costs=Costs(facts), facts=facts, tuning=Tuning(**tuning), now=0.0)  # type: ignore[arg-type]
 
 

@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.errors import InvalidRequest
-from yuliu.scheduler.policy.controller import Controller
+from yuliu.scheduler.policy.autotune import Controller
 from yuliu.scheduler.simulation.rates import Rates, read_rates
 from yuliu.scheduler.simulation.simulate import Load, capacity, carried, simulate
 from yuliu.types import StreamClass
 
 SLOW = {"a": Rates(plan_s=0.003, plan_s_per_s=0.006, step_s=0.001, step_s_per_s=0.05)}
-"""Two lanes carry about thirty."""
+"""Two workers carry about thirty."""
 LOAD = Load(seconds=30.0)
 
 
@@ -29,7 +29,7 @@ def test_the_same_seed_gives_the_same_result() -> None:
 @settings(max_examples=20, deadline=None)
 @given(
     num_streams=st.integers(1, 40),
-    num_lanes=st.integers(1, 4),
+    num_workers=st.integers(1, 4),
     num_bulk=st.integers(0, 2),
     step_s_per_s=st.floats(0.01, 0.3),
     step_s=st.floats(0.0, 0.01),
@@ -39,7 +39,7 @@ def test_the_same_seed_gives_the_same_result() -> None:
 )
 def test_who_is_let_in_never_hears_a_gap(
     num_streams: int,
-    num_lanes: int,
+    num_workers: int,
     num_bulk: int,
     step_s_per_s: float,
     step_s: float,
@@ -50,7 +50,7 @@ def test_who_is_let_in_never_hears_a_gap(
     """Whatever the load and the engine, as long as it is quicker than sound; who cannot be carried is turned away."""
     rates = {"a": Rates(0.003, 0.006, step_s, step_s_per_s, max_batch=max_batch, batch_cost=0.5)}
     load = Load(num_streams=num_streams, num_bulk=num_bulk, seconds=8.0, audio_s=6.0, max_lead_s=max_lead_s, seed=seed)
-    result = simulate(rates, load, num_lanes=num_lanes)
+    result = simulate(rates, load, num_workers=num_workers)
     assert result.underrun_s == ()
     assert result.num_completed == result.num_admitted == len(result.ttfp_s)
     assert result.num_admitted + result.num_rejected == result.num_streams
@@ -58,7 +58,7 @@ def test_who_is_let_in_never_hears_a_gap(
 
 def test_overload_is_turned_away_and_costs_nothing() -> None:
     """At twice and four times what can be carried as much is said as at the limit, without a gap."""
-    best = capacity(SLOW, LOAD, num_lanes=2)
+    best = capacity(SLOW, LOAD, num_workers=2)
     at_limit = simulate(SLOW, replace(LOAD, num_streams=best))
     assert carried(at_limit)
     for factor in (2, 4):
@@ -71,7 +71,7 @@ def test_overload_is_turned_away_and_costs_nothing() -> None:
 
 def test_there_is_no_cliff_before_the_limit() -> None:
     """The first packet comes later with more load, but not much."""
-    best = capacity(SLOW, LOAD, num_lanes=2)
+    best = capacity(SLOW, LOAD, num_workers=2)
     alone = simulate(SLOW, replace(LOAD, num_streams=1))
     busy = simulate(SLOW, replace(LOAD, num_streams=round(0.8 * best)))
     assert busy.ttfp_ms(0.95) <= 4 * alone.ttfp_ms(0.5)
@@ -79,7 +79,7 @@ def test_there_is_no_cliff_before_the_limit() -> None:
 
 
 def test_bulk_work_takes_what_is_left_and_disturbs_nobody() -> None:
-    """First packets are at most one step later, and the lane that is not reserved is never idle."""
+    """First packets are at most one step later, and the worker that is not reserved is never idle."""
     load = replace(LOAD, num_streams=6)
     without, beside = simulate(SLOW, load), simulate(SLOW, replace(load, num_bulk=1))
     assert beside.ttfp_ms(0.95) <= without.ttfp_ms(0.95) + 40
@@ -99,12 +99,12 @@ def test_company_carries_more() -> None:
     """An engine for which further utterances are cheap carries more listeners than one for which they are not."""
     dear = Rates(0.001, 0.0, 0.004, 0.03, max_batch=8, batch_cost=1.0)
     cheap = replace(dear, batch_cost=0.1)
-    assert capacity({"a": cheap}, LOAD, num_lanes=1) > 1.3 * capacity({"a": dear}, LOAD, num_lanes=1)
+    assert capacity({"a": cheap}, LOAD, num_workers=1) > 1.3 * capacity({"a": dear}, LOAD, num_workers=1)
 
 
-def test_more_lanes_carry_more() -> None:
+def test_more_workers_carry_more() -> None:
     """Nearly in proportion."""
-    one, four = (capacity(SLOW, LOAD, num_lanes=number) for number in (1, 4))
+    one, four = (capacity(SLOW, LOAD, num_workers=number) for number in (1, 4))
     assert four >= 3.5 * one
 
 

@@ -36,7 +36,7 @@ def test_nothing_of_it_comes_and_nothing_of_it_is_made(running: Running, state: 
         if state in ("sounding", "ended"):
             talk.until_sound()
         elif state == "waiting":
-            running.wait_until(lambda: running.speaker._scheduler.num_jobs > 0)
+            running.wait_until(lambda: running.synthesizer._scheduler.num_jobs > 0)
         talk.say("cancel", position_ms=0)
         talk.until("cancelled")
         at = len(talk.received)
@@ -47,7 +47,7 @@ def test_nothing_of_it_comes_and_nothing_of_it_is_made(running: Running, state: 
         for each in talk.received[at:]:
             assert each.tag == tag if isinstance(each, SoundFrame) else each["context"] == "b"
         assert talk.sound(tag) == pcm_of(running, TEXT)
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         talk.speak(TEXT)
         talk.until("done")
         assert talk.sound(talk.told("started")[-1]["tag"]) == pcm_of(running, TEXT)

@@ -63,8 +63,8 @@ def test_a_reader_that_never_reads_is_cut_off() -> None:
     with running_server(Limits(stall_s=0.2)) as running:
         raw = running.connect(receive_bytes=4_096)
         raw.sendall(CHUNKED + chunk(LONG.encode()))
-        running.wait_until(lambda: running.speaker.num_streams == 1)
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         assert not receive_all(raw).endswith(b"0\r\n\r\n")
 
 
@@ -87,7 +87,7 @@ def test_lies_about_the_length_end_visibly(running: Running, lie: bytes) -> None
         assert unchunked(answer) == pcm_of(running, "hello")
     else:
         assert answer[:13] in {b"", b"HTTP/1.1 400 ", b"HTTP/1.1 200 "}
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert running.speech(input="hello").status_code == 200
 
 
@@ -99,7 +99,7 @@ def test_a_body_that_ends_too_early_is_not_spoken_as_whole(running: Running) -> 
             assert raw.recv(13) == b"HTTP/1.1 200 "
             raw.shutdown(socket.SHUT_WR)
             assert not receive_all(raw).endswith(b"\r\n0\r\n\r\n")
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_clients_that_vanish_at_any_moment_leave_nothing(running: Running) -> None:
@@ -128,5 +128,5 @@ def test_clients_that_vanish_at_any_moment_leave_nothing(running: Running) -> No
 
 def num_left(running: Running) -> tuple[int, int, int, int]:
     """Streams, segments, tasks and descriptors that there are."""
-    jobs = running.speaker._scheduler.num_jobs
-    return running.speaker.num_streams, jobs, running.server.num_tasks, psutil.Process().num_fds()
+    jobs = running.synthesizer._scheduler.num_jobs
+    return running.synthesizer.num_streams, jobs, running.server.num_tasks, psutil.Process().num_fds()

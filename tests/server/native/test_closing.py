@@ -14,9 +14,9 @@ from websockets.exceptions import InvalidStatus
 
 from yuliu.server.limits import Limits
 from yuliu.server.native.limits import NativeLimits
-from yuliu.wire.native.conversation import Conversation
+from yuliu.wire.native.decode import MAX_MESSAGE_BYTES
 from yuliu.wire.native.messages import Close
-from yuliu.wire.native.reading import MAX_MESSAGE_BYTES
+from yuliu.wire.native.protocol import ServerProtocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def test_the_clients_wish_is_answered_with_its_code(running: Running) -> None:
         pass
     bare.send(frame(CLOSE, b"\x03\xe8"))
     assert bare.closed() == (Close.NORMAL, "")
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_what_is_no_frame_ends_the_connection(running: Running) -> None:
@@ -86,7 +86,7 @@ def test_a_fault_of_ours_is_told(running: Running, monkeypatch: pytest.MonkeyPat
         talk.say("start")
         stream = talk.until("started")["stream"]
         with monkeypatch.context() as patch:
-            patch.setattr(Conversation, "receive", lambda *_: 1 / 0)
+            patch.setattr(ServerProtocol, "receive", lambda *_: 1 / 0)
             talk.say("text", text="hello")
             assert talk.closed() == (1011, "internal_error")
     with talking(running.port) as talk:

@@ -14,7 +14,7 @@ from serving import running_server
 
 from yuliu.server.limits import Limits
 from yuliu.server.native.limits import NativeLimits
-from yuliu.session import StreamOptions
+from yuliu.stream import StreamOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -204,7 +204,7 @@ def test_who_does_not_come_back_is_forgotten() -> None:
                     talk.ws.close()
                 else:
                     talk.vanish()
-            running.wait_until(lambda: running.speaker.num_streams == 0)
+            running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_who_may_come_back_costs_little_meanwhile(running: Running) -> None:
@@ -221,7 +221,7 @@ def test_who_may_come_back_costs_little_meanwhile(running: Running) -> None:
         num_frames = running.gate.num_frames
         for _ in range(20):
             assert running.client.get("/health").status_code == 200
-    assert running.speaker.num_streams == 1
+    assert running.synthesizer.num_streams == 1
     assert num_frames < 1_500  # 15 s of the hundred
 
 
@@ -254,8 +254,8 @@ def test_who_never_reads_is_cut_off() -> None:
     ):
         stuck.say("start", resume_s=0)
         stuck.say("text", text=LONG)
-        running.wait_until(lambda: running.speaker.num_streams == 1)
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 1)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         stuck.vanish()
 
 
@@ -307,7 +307,7 @@ def test_draining_ends_when_its_time_is_up() -> None:
 def test_clients_that_vanish_at_any_moment_leave_nothing(running: Running) -> None:
     """No stream, no segment, no task."""
     running.client.get("/health")
-    before = (running.speaker.num_streams, running.server.num_tasks)
+    before = (running.synthesizer.num_streams, running.server.num_tasks)
     for index in range(60):
         with talking(running.port) as talk:
             for step in range(index % 5):
@@ -321,5 +321,5 @@ def test_clients_that_vanish_at_any_moment_leave_nothing(running: Running) -> No
                     case 3:
                         talk.say("end")
             talk.vanish()
-    running.wait_until(lambda: (running.speaker.num_streams, running.server.num_tasks) == before)
-    assert running.speaker._scheduler.num_jobs == 0
+    running.wait_until(lambda: (running.synthesizer.num_streams, running.server.num_tasks) == before)
+    assert running.synthesizer._scheduler.num_jobs == 0

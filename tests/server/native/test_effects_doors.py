@@ -9,14 +9,14 @@ import httpx
 import numpy as np
 import pytest
 from native import SoundFrame, talking
-from serving import serving, tone_speaker
+from serving import serving, tone_synthesizer
 
 from yuliu.audio.chain import Effects
 from yuliu.audio.compressor import Compression
 from yuliu.audio.pcm import to_s16le
 from yuliu.client import Client
 from yuliu.engines.tone import ToneEngine
-from yuliu.session import StreamOptions
+from yuliu.stream import StreamOptions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ EFFECTS = Effects(volume_db=9.0, pitch_semitones=2.0, level=True, compression=Co
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    with serving(lambda: tone_speaker(ToneEngine())) as port:
+    with serving(lambda: tone_synthesizer(ToneEngine())) as port:
         while httpx.get(f"http://127.0.0.1:{port}/ready").status_code != 200:
             pass
         yield port
@@ -39,9 +39,9 @@ def port() -> Iterator[int]:
 def test_all_doors_and_the_library_give_the_same_sound(port: int) -> None:
     """The speech API, a WebSocket, a query, lines in a body, the client, and no server at all."""
     url = f"http://127.0.0.1:{port}"
-    with tone_speaker(ToneEngine()) as speaker:
-        wanted = to_s16le(speaker.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples)
-        plain = to_s16le(speaker.speak(TEXT).samples)
+    with tone_synthesizer(ToneEngine()) as synthesizer:
+        wanted = to_s16le(synthesizer.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples)
+        plain = to_s16le(synthesizer.speak(TEXT).samples)
     assert wanted != plain
     asked = {"input": TEXT, "response_format": "pcm", **SAID}
     assert httpx.post(f"{url}/v1/audio/speech", content=json.dumps(asked), headers=JSON).content == wanted

@@ -81,4 +81,4 @@ def ends_per_start(talk: Talk, name: str) -> list[int]:
 
 def test_nothing_of_it_is_left(running: Running) -> None:
     """Of all these connections."""
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)

@@ -15,8 +15,8 @@ from native import SoundFrame, pcm_of, talking
 from serving import running_server
 
 from yuliu.server.limits import Limits
-from yuliu.server.native.connection import MAX_FRAGMENTS
 from yuliu.server.native.limits import NativeLimits
+from yuliu.server.transport.websocket import MAX_FRAGMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +54,7 @@ def test_many_tiny_messages(running: Running) -> None:
     assert [end for _, end, *_ in sorted(cancelled["spoken"] + cancelled["skipped"] + cancelled["failed"])][-1] <= MANY
     bare.send(message("ping", None, id=7))
     assert bare.told("pong")["id"] == 7
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_more_messages_than_a_context_takes_characters() -> None:
@@ -73,7 +73,7 @@ def test_a_flood_of_starts(running: Running) -> None:
     bare = Bare(running)
     bare.send(*(message("start", f"c{number}", resume_s=0) for number in range(5_000)))
     assert bare.closed() == (1008, "too many wrong messages")
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
     others_are_served(running)
 
 
@@ -88,7 +88,7 @@ def test_a_flood_of_starts_and_cancels(running: Running) -> None:
         bare.told("cancelled")
     sending.join()
     bare.raw.close()
-    running.wait_until(lambda: (running.speaker.num_streams, running.server.num_tasks) == (0, before))
+    running.wait_until(lambda: (running.synthesizer.num_streams, running.server.num_tasks) == (0, before))
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_idle_connections_leave_nothing(running: Running) -> None:
                 bare.send(message("start", resume_s=0))
                 bare.told("started")
         running.sockets.clear()
-        running.wait_until(lambda: (running.speaker.num_streams, running.server.num_tasks) == (0, before))
+        running.wait_until(lambda: (running.synthesizer.num_streams, running.server.num_tasks) == (0, before))
 
     before = running.server.num_tasks
     for _ in range(3):  # until all that is made once is made

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from native import SoundFrame, talking
-from serving import serving, tone_speaker
+from serving import serving, tone_synthesizer
 
 import yuliu
 from yuliu.engines.tone import ToneEngine
-from yuliu.speaker import Speaker
+from yuliu.synthesizer import Synthesizer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,8 @@ HEADERS = {"content-type": "application/json"}
 def real() -> Iterator[int]:
     """A server with the voice that speaks both languages."""
 
-    def load() -> Speaker:
-        return yuliu.open("yuliu", lanes=1)
+    def load() -> Synthesizer:
+        return yuliu.open("yuliu", workers=1)
 
     with serving(load) as port:
         wait_ready(port)
@@ -84,8 +84,10 @@ def test_config_changes_it_for_what_follows(real: int) -> None:
 def test_what_a_voice_does_not_speak_is_refused_everywhere() -> None:
     """By the name of the field; a stream that runs goes on as it was."""
 
-    def load() -> Speaker:
-        return Speaker({"zh": lambda: ToneEngine(languages=("zh",))}, {"zh": {"zh": "zh"}}, default="zh", num_lanes=1)
+    def load() -> Synthesizer:
+        return Synthesizer(
+            {"zh": lambda: ToneEngine(languages=("zh",))}, {"zh": {"zh": "zh"}}, default="zh", num_workers=1
+        )
 
     with serving(load) as port:
         wait_ready(port)
@@ -117,7 +119,7 @@ def test_what_a_voice_does_not_speak_is_refused_everywhere() -> None:
 
 def test_text_of_another_script_is_accounted_for() -> None:
     """Whatever the language is, each character has its end."""
-    with serving(lambda: tone_speaker(ToneEngine())) as port:
+    with serving(lambda: tone_synthesizer(ToneEngine())) as port:
         wait_ready(port)
         with talking(port) as talk:
             talk.speak("Hello 你好。", language="en")

@@ -17,7 +17,7 @@ from yuliu.audio.encode import Encoder
 from yuliu.audio.formats import choose_encoding
 from yuliu.server.limits import Limits
 from yuliu.server.native.limits import NativeLimits
-from yuliu.wire.native.reading import MAX_MESSAGE_BYTES
+from yuliu.wire.native.decode import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +108,7 @@ def test_formats_are_those_of_the_encoders(
     encoding = choose_encoding(name, 24_000, sample_rate=rate, num_channels=channels)
     assert (started["sample_rate"], started["media_type"]) == (encoding.sample_rate, encoding.media_type)
     with Encoder(encoding, 24_000) as encoder:
-        wanted = encoder.write(running.speaker.speak(TEXT).samples)
+        wanted = encoder.write(running.synthesizer.speak(TEXT).samples)
         wanted += encoder.finish()
     assert talk.sound(started["tag"]) == wanted
 
@@ -188,7 +188,7 @@ def test_cancel_in_every_state_then_again(running: Running, talk: Talk, state: s
         if state in ("ended", "done"):
             talk.say("end")
         if state == "working":
-            running.wait_until(lambda: running.speaker._scheduler.num_jobs > 0)
+            running.wait_until(lambda: running.synthesizer._scheduler.num_jobs > 0)
         elif state == "done":
             talk.until("done")
         else:
@@ -211,7 +211,7 @@ def test_cancel_in_every_state_then_again(running: Running, talk: Talk, state: s
     assert tag not in old
     assert {each.tag for each in talk.received[before:] if isinstance(each, SoundFrame)} == {tag}
     assert talk.sound(tag) == pcm_of(running, TEXT)
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_contexts_and_clients_are_never_mixed(running: Running) -> None:
@@ -273,7 +273,7 @@ def test_bounds_are_told() -> None:
         error = talk.next()
         assert isinstance(error, dict)
         assert (error["code"], error["param"], error["ends"]) == ("invalid_request", "text", "context")
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
         talk.say("text", text="x" * MAX_MESSAGE_BYTES)
         assert talk.closed()[0] == 1009
 
@@ -391,7 +391,7 @@ def test_voices_that_are_not_loaded_yet() -> None:
     """The handshake is answered with 503 and when to try again."""
     from threading import Event
 
-    from serving import started, tone_speaker
+    from serving import started, tone_synthesizer
 
     from yuliu.engines.tone import ToneEngine
 
@@ -399,7 +399,7 @@ def test_voices_that_are_not_loaded_yet() -> None:
 
     def load() -> Any:
         loaded.wait()
-        return tone_speaker(ToneEngine())
+        return tone_synthesizer(ToneEngine())
 
     with started(load) as server:
         try:

@@ -128,7 +128,7 @@ def test_what_is_wrong_is_a_clean_error(
     """As long as no sound was sent."""
     answer = running.client.post(f"/v1/stream{query}", content=body, headers={"Content-Type": kind})
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
-    running.wait_until(lambda: running.speaker.num_streams == 0)
+    running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_what_goes_wrong_later_cuts_the_answer_off() -> None:
@@ -157,9 +157,9 @@ def test_a_client_that_leaves_ends_its_stream(running: Running) -> None:
         if wait:
             assert raw.recv(1_000)
         else:
-            running.wait_until(lambda: running.speaker.num_streams == 1)
+            running.wait_until(lambda: running.synthesizer.num_streams == 1)
         raw.close()
-        running.wait_until(lambda: running.speaker.num_streams == 0)
+        running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
 def test_a_writer_may_take_its_time() -> None:

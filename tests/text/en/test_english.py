@@ -13,11 +13,12 @@ from hibari.g2p import G2P
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from yuliu.text.en import English, abbreviations, measures
+from yuliu.text.en import English, measures
+from yuliu.text.en.rules import words as abbreviations
 from yuliu.text.en.tables import listing
 
 if TYPE_CHECKING:
-    from yuliu.text.reading import FrontEnd, Reading
+    from yuliu.text.frontend import FrontEnd, Reading
 
 PLAIN = (
     "Hello there, how are you today?",

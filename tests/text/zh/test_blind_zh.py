@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from yuliu.bench.reading_cases import rate
-from yuliu.explaining import Explainer
+from yuliu.explanation import Explainer
 
 CASES = [
     json.loads(line)

@@ -13,10 +13,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from yuliu.types import Span
 from yuliu.wire.native import messages as said
-from yuliu.wire.native.conversation import Conversation, Refused, State
-from yuliu.wire.native.requests import parse_reply, request_text
-from yuliu.wire.native.window import NotKept, Piece, Tally, Window, forget_oldest
-from yuliu.wire.native.writing import parse_sound_frame
+from yuliu.wire.native.client_codec import parse_reply, request_text
+from yuliu.wire.native.encode import parse_sound_frame
+from yuliu.wire.native.protocol import ContextState, Refused, ServerProtocol
+from yuliu.wire.native.replay_buffer import EncodedPiece, NotKept, ReplayBuffer, Tally, forget_oldest
 
 NAMES = ("a", "b")
 Frame = str | bytes
@@ -26,7 +26,7 @@ Frame = str | bytes
 class Made:
     """A stream of the server: all that it ever said, in order."""
 
-    window: Window
+    window: ReplayBuffer
     made: list[said.Told | bytes] = field(default_factory=list)
     text: str = ""
     over: bool = False
@@ -47,14 +47,14 @@ class Server:
     def __init__(self, max_bytes: int) -> None:
         self.tally = Tally()
         self.streams: dict[str, Made] = {}
-        self.conversation = Conversation()
+        self.conversation = ServerProtocol()
         self.contexts: dict[str, Made] = {}
         self.out: deque[Frame] = deque()
         self._max_bytes = max_bytes
 
     def connected(self) -> None:
         """A new line; what was on the old one is lost."""
-        self.conversation, self.out = Conversation(), deque()
+        self.conversation, self.out = ServerProtocol(), deque()
         for stream in self.contexts.values():
             stream.window.put_back()
         self.contexts = {}
@@ -64,19 +64,19 @@ class Server:
             case Refused(failure=failure):
                 self.out.append(self.conversation.send(failure))
             case said.Start(context=name):
-                self.contexts[name] = made = Made(Window(self._max_bytes, 1e9, self.tally))
+                self.contexts[name] = made = Made(ReplayBuffer(self._max_bytes, 1e9, self.tally))
                 self.streams[f"s{len(self.streams)}"] = made
                 self.say(name, said.Started(stream=f"s{len(self.streams) - 1}"))
             case said.Resume():
                 self._resume(message)
-            case said.Text(context=name, text=text):
+            case said.TextDelta(context=name, text=text):
                 self.contexts[name].text += text
             case said.Cancel(context=name):
                 if name in self.contexts:  # else its resume was refused
                     made = self.contexts.pop(name)
                     made.window.clear()
                     made.cancelled = made.over = True
-                self.out.append(self.conversation.send(said.Cancelled(name)))
+                self.out.append(self.conversation.send(said.CancelAck(name)))
 
     def _resume(self, wanted: said.Resume) -> None:
         made = self.streams[wanted.stream]
@@ -103,7 +103,7 @@ class Server:
     def send(self, name: str, now: float) -> None:
         """The next record of a context goes onto the line."""
         record = self.contexts[name].window.next(now)
-        if isinstance(record, Piece):
+        if isinstance(record, EncodedPiece):
             self.out.append(self.conversation.send_sound(name, record.offset, record.data))
         elif record is not None:
             self.out.append(self.conversation.send(replace(record, context=name)))
@@ -151,7 +151,7 @@ class Client:
                 self.contexts[name] = got = self.asked.pop(name)
                 assert message.offset == len(got.sound)
                 got.tag = message.tag
-            case said.Cancelled(context=name):
+            case said.CancelAck(context=name):
                 if (gone := self.contexts.pop(name, None)) is not None:
                     gone.ended = "cancelled"
                     self.cancelled_tags.add(gone.tag)
@@ -230,7 +230,10 @@ class Joined(RuleBasedStateMachine):
     def server_sends(self, name: str, number: int) -> None:
         """Records of a context that may still be spoken of."""
         for _ in range(number):
-            if name in self.server.contexts and self.server.conversation.state(name) in (State.OPEN, State.ENDED):
+            if name in self.server.contexts and self.server.conversation.state(name) in (
+                ContextState.OPEN,
+                ContextState.ENDED,
+            ):
                 self.now += 1
                 self.server.send(name, self.now)
 

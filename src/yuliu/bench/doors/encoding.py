@@ -37,9 +37,9 @@ def measure_encoding(setting: Setting) -> dict[str, Any]:
     rows: dict[FormatName, list[Row]] = {name: [] for name in setting.formats}
     idle: list[Row] = []
     texts = [texts[LENGTH] for texts in setting.texts.values()]
-    with setting.open_speaker() as speaker, ServerProcess(program=setting.ticking) as server:
-        house = House(server.port, speaker, setting.voice)
-        sound = np.concatenate([speaker.speak(text, voice=setting.voice).samples for text in texts])
+    with setting.open_synthesizer() as synthesizer, ServerProcess(program=setting.ticking) as server:
+        house = House(server.port, synthesizer, setting.voice)
+        sound = np.concatenate([synthesizer.speak(text, voice=setting.voice).samples for text in texts])
         for number in range(-1, setting.few_rounds):
             found = {name: _figures(house, server, name, texts, sound) for name in setting.formats}
             quiet = held_idle()
@@ -50,7 +50,7 @@ def measure_encoding(setting: Setting) -> dict[str, Any]:
             setting.progress(
                 f"encoding: round {number + 1} of {setting.few_rounds}" if number >= 0 else "encoding: warming up"
             )
-        audio_s = len(sound) / speaker.sample_rate
+        audio_s = len(sound) / synthesizer.sample_rate
     return {
         "audio_s": audio_s,
         "idle_p50_ms": spread(row["p50_ms"] for row in idle),
@@ -60,7 +60,7 @@ def measure_encoding(setting: Setting) -> dict[str, Any]:
 
 
 def _figures(house: House, server: ServerProcess, name: FormatName, texts: Sequence[str], sound: Samples) -> Row:
-    rate = house.speaker.sample_rate
+    rate = house.synthesizer.sample_rate
     encoding = choose_encoding(name, rate)
     threads, loop = held_by_threads(encoding, sound, rate), held_in_loop(encoding, sound, rate)
     return {

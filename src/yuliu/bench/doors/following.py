@@ -15,7 +15,7 @@ from yuliu.bench.playback import Arrival, play
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from yuliu.explaining import Explanation
+    from yuliu.explanation import Explanation
     from yuliu.types import Span
 
 

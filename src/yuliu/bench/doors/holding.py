@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from yuliu.audio.encode import Encoder
 from yuliu.bench.doors.ticking import Ticker
 from yuliu.bench.load.point import run
-from yuliu.server.sound import PIECE_S, SoundThreads
+from yuliu.server.encoder_pool import PIECE_S, EncoderPool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -54,7 +54,7 @@ async def _idle() -> AsyncIterator[None]:
 
 
 async def _on_threads(encoding: Encoding, samples: Samples, source_rate: int) -> AsyncIterator[None]:
-    threads = SoundThreads()
+    threads = EncoderPool()
     with threads.sound(encoding, source_rate) as sound:
         for piece in sound.pieces(samples):
             await sound.write(piece)

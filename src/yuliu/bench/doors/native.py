@@ -10,7 +10,7 @@ from yuliu.bench.report import spread
 
 if TYPE_CHECKING:
     from yuliu.bench.doors.setting import Place, Setting
-    from yuliu.explaining import Explainer
+    from yuliu.explanation import Explainer
     from yuliu.types import Lang
 
 LENGTHS = ("12", "64", "172")

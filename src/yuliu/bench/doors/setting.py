@@ -11,8 +11,8 @@ from yuliu.bench.doors.ways import DOORS, House
 from yuliu.bench.process import SERVE, ServerProcess
 from yuliu.bench.text import stream_lines
 from yuliu.bench.texts import short_texts
-from yuliu.speaker import load_voice
-from yuliu.speaker import open as open_voices
+from yuliu.synthesizer import load_voice
+from yuliu.synthesizer import open as open_voices
 from yuliu.voices import DEFAULT_VOICE, VoiceStore
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from yuliu.audio.formats import FormatName
     from yuliu.bench.doors.ways import DoorName
     from yuliu.engines.api import Engine
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
     from yuliu.types import Lang
 
 TICKING = ("-m", "yuliu.bench.doors.ticking")
@@ -46,7 +46,7 @@ class Setting:
     doors: Sequence[DoorName] = DOORS
     formats: Sequence[FormatName] = ("pcm", *(name for name in FORMATS if name != "pcm"))
     """PCM is among them: the others are compared with it."""
-    open_speaker: Callable[[], Speaker] = open_voices
+    open_synthesizer: Callable[[], Synthesizer] = open_voices
     open_engines: Callable[[], Mapping[Lang, Engine]] = _engines
     program: tuple[str, ...] = SERVE
     """The server, for ``python``."""
@@ -73,8 +73,8 @@ def opened(setting: Setting) -> Iterator[Place]:
     """A fresh server, for as long as the block lasts."""
     engines = setting.open_engines()
     try:
-        with setting.open_speaker() as speaker, ServerProcess(program=setting.program) as server:
-            yield Place(House(server.port, speaker, setting.voice), engines)
+        with setting.open_synthesizer() as synthesizer, ServerProcess(program=setting.program) as server:
+            yield Place(House(server.port, synthesizer, setting.voice), engines)
     finally:
         for engine in engines.values():
             engine.close()

@@ -16,7 +16,7 @@ from yuliu.bench.doors.tokens import measure_tokens
 from yuliu.bench.doors.wanted import requirements
 from yuliu.bench.doors.waterfall import measure_waterfall
 from yuliu.bench.measure import machine
-from yuliu.explaining import Explainer
+from yuliu.explanation import Explainer
 
 if TYPE_CHECKING:
     from collections.abc import Collection

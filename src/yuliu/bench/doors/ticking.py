@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app
 from yuliu.server.limits import Limits
-from yuliu.server.listen import listening_socket, make_server
-from yuliu.speaker import open as open_voices
+from yuliu.server.run import listening_socket, make_server
+from yuliu.synthesizer import open as open_voices
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
 
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
     Message = MutableMapping[str, Any]
     Receive = Callable[[], Awaitable[Message]]
@@ -82,7 +82,7 @@ class TickingApp:
             await self._app(scope, receive, send)
 
 
-def serve(load: Callable[[Metrics], Speaker], port: int) -> None:
+def serve(load: Callable[[Metrics], Synthesizer], port: int) -> None:
     """Serve on a loopback port until told to stop."""
     limits, metrics = Limits(), Metrics()
     listener = listening_socket("127.0.0.1", port, expose=False, stall_s=limits.stall_s)
@@ -90,7 +90,7 @@ def serve(load: Callable[[Metrics], Speaker], port: int) -> None:
     make_server(TickingApp(app), limits).run(sockets=[listener])
 
 
-def main(load: Callable[[Metrics], Speaker]) -> None:
+def main(load: Callable[[Metrics], Synthesizer]) -> None:
     """The program: ``--port N``."""
     serve(load, int(sys.argv[sys.argv.index("--port") + 1]))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from yuliu.bench.doors.setting import Place, Setting
     from yuliu.bench.doors.writing import Script
     from yuliu.client.fields import StartFields
-    from yuliu.explaining import Explainer
+    from yuliu.explanation import Explainer
 
 PRESET = "dialogue"
 NO_BOUND_S = 600.0

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 from yuliu.bench.load.point import run
 from yuliu.bench.report import spread
 from yuliu.client import AsyncClient, NullOutput, Player
-from yuliu.client.waterfall import Moments, median_run, silence_s, waterfall
+from yuliu.client.latency import ClientMoments, median_run, silence_s, waterfall
 
 if TYPE_CHECKING:
     from yuliu.bench.doors.setting import Place, Setting
     from yuliu.client import ClientStream
-    from yuliu.client.waterfall import Waterfall
+    from yuliu.client.latency import LatencyBreakdown
     from yuliu.types import Samples
 
 LENGTH = "64"
@@ -43,7 +43,7 @@ def measure_waterfall(setting: Setting, place: Place) -> list[dict[str, Any]]:
 
 
 async def _measure(setting: Setting, place: Place) -> list[dict[str, Any]]:
-    runs: dict[str, list[tuple[Waterfall, float]]] = {lang: [] for lang in setting.texts}
+    runs: dict[str, list[tuple[LatencyBreakdown, float]]] = {lang: [] for lang in setting.texts}
     async with AsyncClient(f"http://127.0.0.1:{place.house.port}") as client:
         for number in range(-1, setting.rounds):
             for lang, texts in setting.texts.items():
@@ -56,7 +56,7 @@ async def _measure(setting: Setting, place: Place) -> list[dict[str, Any]]:
     return [{"lang": lang, **fall_figures(found)} for lang, found in runs.items()]
 
 
-async def _fall(stream: ClientStream, text: str, began_s: float) -> tuple[Waterfall, float]:
+async def _fall(stream: ClientStream, text: str, began_s: float) -> tuple[LatencyBreakdown, float]:
     """One run: its parts, and the whole by the stopwatch, milliseconds."""
     player: Player | None = None
     quiet_s: float | None = None
@@ -77,7 +77,7 @@ async def _fall(stream: ClientStream, text: str, began_s: float) -> tuple[Waterf
     await asyncio.to_thread(player.stop)
     assert watch.stopped_s is not None  # noqa: S101 - it has sounded
     assert stream.entered_at_s is not None and stream.first_sound_at_s is not None  # noqa: PT018, S101 - so has it
-    moments = Moments(
+    moments = ClientMoments(
         asked_s=stream.entered_at_s,
         received_s=stream.first_sound_at_s,
         given_s=player.began_at_s,
@@ -86,7 +86,7 @@ async def _fall(stream: ClientStream, text: str, began_s: float) -> tuple[Waterf
     return waterfall(stream.done.times, moments), 1e3 * (watch.stopped_s + quiet_s - began_s)
 
 
-def fall_figures(runs: list[tuple[Waterfall, float]]) -> dict[str, Any]:
+def fall_figures(runs: list[tuple[LatencyBreakdown, float]]) -> dict[str, Any]:
     """The median run, as the client shows it, and by how much the sum differs from the whole.
 
     Args:

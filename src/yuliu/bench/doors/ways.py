@@ -17,15 +17,15 @@ from yuliu.audio.formats import choose_encoding
 from yuliu.bench.doors.heard import Heard, heard, sound_of_events
 from yuliu.bench.load.point import run
 from yuliu.bench.probe import TIMEOUT_S
-from yuliu.client import AsyncClient, Sound
-from yuliu.wire.native.requests import request_text
-from yuliu.wire.native.writing import parse_sound_frame
+from yuliu.client import AsyncClient, EncodedSound
+from yuliu.wire.native.client_codec import request_text
+from yuliu.wire.native.encode import parse_sound_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from yuliu.audio.formats import Encoding, FormatName
-    from yuliu.speaker import Speaker
+    from yuliu.synthesizer import Synthesizer
 
 DoorName = Literal["speech", "speech sse", "websocket", "post stream", "client", "library"]
 DOORS: tuple[DoorName, ...] = get_args(DoorName)
@@ -48,7 +48,7 @@ class House:
 
     port: int
     """Of a server on this machine."""
-    speaker: Speaker
+    synthesizer: Synthesizer
     """In this process."""
     voice: str
 
@@ -58,8 +58,8 @@ class House:
         Raises:
             RuntimeError: There was no sound.
         """
-        encoding = choose_encoding(name, self.speaker.sample_rate)
-        return heard(encoding, self.speaker.sample_rate, _WAYS[door](self, text, encoding))
+        encoding = choose_encoding(name, self.synthesizer.sample_rate)
+        return heard(encoding, self.synthesizer.sample_rate, _WAYS[door](self, text, encoding))
 
 
 def _speech(house: House, text: str, encoding: Encoding) -> Pieces:
@@ -133,7 +133,7 @@ def _client(house: House, text: str, encoding: Encoding) -> Pieces:
                 return [
                     (time.perf_counter() - began_s, event.data)
                     async for event in stream.events()
-                    if isinstance(event, Sound)
+                    if isinstance(event, EncodedSound)
                 ]
 
     return run(talk())
@@ -144,10 +144,10 @@ def _library(house: House, text: str, encoding: Encoding) -> Pieces:
 
     async def talk() -> Pieces:
         began_s = time.perf_counter()
-        async with house.speaker.stream(voice=house.voice) as stream:
+        async with house.synthesizer.stream(voice=house.voice) as stream:
             await stream.push(text)
             await stream.end()
-            with Encoder(encoding, house.speaker.sample_rate) as encoder:
+            with Encoder(encoding, house.synthesizer.sample_rate) as encoder:
                 pieces = [
                     (data, time.perf_counter() - began_s)
                     async for chunk in stream

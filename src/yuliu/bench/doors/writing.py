@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from yuliu.bench.doors.following import Begun, SoundPiece, Written, certain_moments, follow
 from yuliu.bench.load.point import run
-from yuliu.client import AsyncClient, Sound
-from yuliu.client.sounds import BYTES_PER_SAMPLE
-from yuliu.explaining import Arrival, pause_ms_of
-from yuliu.session import StreamOptions
+from yuliu.client import AsyncClient, EncodedSound
+from yuliu.client.decode import BYTES_PER_SAMPLE
+from yuliu.explanation import TimedDelta, pause_ms_of
+from yuliu.stream import StreamOptions
 from yuliu.wire.native.messages import SegmentBegun
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from yuliu.bench.doors.following import Followed
     from yuliu.client import ClientStream
     from yuliu.client.fields import StartFields
-    from yuliu.explaining import Explainer, Explanation
+    from yuliu.explanation import Explainer, Explanation
 
 PIECES_PER_S = 30.0
 STALL_S = StreamOptions().stall_s
@@ -69,7 +69,7 @@ def write(
         fields: Of the stream.
         only_first: Leave when there is sound.
     """
-    arrivals = [Arrival(piece, at_s) for piece, at_s in zip(script.pieces, script.at_s, strict=True)]
+    arrivals = [TimedDelta(piece, at_s) for piece, at_s in zip(script.pieces, script.at_s, strict=True)]
     explanation = explainer.follow(arrivals)
     return run(_write(port, script, explanation, fields, only_first=only_first))
 
@@ -136,7 +136,7 @@ class _Listener:
         async for event in stream.events():
             if isinstance(event, SegmentBegun):
                 self._next = event
-            elif isinstance(event, Sound):
+            elif isinstance(event, EncodedSound):
                 self._take(event.data, time.perf_counter())
                 if only_first and self.begun:
                     return

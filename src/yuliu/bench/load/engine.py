@@ -72,7 +72,7 @@ def _measure(asks: Sequence[Ask], num_processes: int) -> list[dict[str, float]]:
 def main() -> None:
     """Measure in this process."""
     from yuliu.bench.floor import whole
-    from yuliu.speaker import load_voice
+    from yuliu.synthesizer import load_voice
     from yuliu.voices import VoiceStore
 
     wanted: list[tuple[str, str]] = json.load(sys.stdin)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _SPEECH = re.compile(r" speech id=(?P<id>\S+) .*\bending=(?P<ending>\S+)")
 _SAMPLE = re.compile(r"^(?P<name>[a-z_:]+)(?:\{[^}]*\})? (?P<value>\S+)")
 STREAMS = "yuliu_streams"
-GAUGES = (STREAMS, "yuliu_queue_depth", "yuliu_lanes_busy", "yuliu_connections", "yuliu_tasks")
+GAUGES = (STREAMS, "yuliu_queue_depth", "yuliu_workers_busy", "yuliu_connections", "yuliu_tasks")
 """Of work that is under way; all of it is to be gone when nobody asks for anything."""
 
 

@@ -1,8 +1,9 @@
 """Who is let in, who waits, who is turned away. Pure.
 
-Streams that somebody listens to need a share of the lanes as long as they have something to say: their RTF. They are
-let in while the sum stays below what the lanes can do. Bulk streams take what is left, so they need nothing; there may
-be so many of them for each lane.
+Streams that somebody listens to need a share of the workers as long as they have something to say: their RTF. They are
+let in while the sum stays below what the workers can do. Bulk streams take what is left, so they need nothing; there
+may
+be so many of them for each worker.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from yuliu.types import StreamClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
-    from yuliu.scheduler.policy.book import Stream
+    from yuliu.scheduler.policy.state import StreamState
     from yuliu.scheduler.policy.tuning import Tuning
 
-BULK_PER_LANE = 4
-"""Bulk streams that are worked on at a time, for each lane."""
+BULK_PER_WORKER = 4
+"""Bulk streams that are worked on at a time, for each worker."""
 MIN_RETRY_S, MAX_RETRY_S = 1.0, 60.0
 _KEPT = 0.9
 """Share of the mean duration of streams that stays as it was when a further one has ended."""
@@ -29,19 +30,19 @@ _KEPT = 0.9
 class Room:
     """What is left for those who wait."""
 
-    lanes: float
-    """Share of a lane that is not needed by those who are in, above 1 for several lanes."""
+    workers: float
+    """Share of a worker that is not needed by those who are in, above 1 for several workers."""
     bulk: int
     """Bulk streams that may join."""
     empty: bool
-    """Whether nobody who is in needs a lane: then whoever comes is let in, however much it needs."""
+    """Whether nobody who is in needs a worker: then whoever comes is let in, however much it needs."""
 
 
 class Admission:
     """The streams that wait to be admitted, by class; the heaviest first, then the first come."""
 
     def __init__(self) -> None:
-        self._waiting: dict[StreamClass, list[Stream]] = {stream_class: [] for stream_class in StreamClass}
+        self._waiting: dict[StreamClass, list[StreamState]] = {stream_class: [] for stream_class in StreamClass}
         self._durations_s: dict[bool, float] = {}  # mean of streams that have ended, by whether they were bulk
 
     @property
@@ -49,33 +50,33 @@ class Admission:
         """All that wait."""
         return sum(map(len, self._waiting.values()))
 
-    def ask(self, stream: Stream) -> None:
+    def ask(self, stream: StreamState) -> None:
         """A stream wants to be let in."""
         queue = self._waiting[stream.terms.stream_class]
         place = next((i for i, other in enumerate(queue) if other.terms.weight < stream.terms.weight), len(queue))
         queue.insert(place, stream)
 
-    def forget(self, stream: Stream) -> None:
+    def forget(self, stream: StreamState) -> None:
         """A stream does not want any more."""
         queue = self._waiting[stream.terms.stream_class]
         queue[:] = [other for other in queue if other is not stream]
 
-    def ended(self, stream: Stream, now: float) -> None:
+    def ended(self, stream: StreamState, now: float) -> None:
         """A stream that was let in is over."""
         lasted_s = now - stream.opened_at_s
         before_s = self._durations_s.get(stream.is_bulk, lasted_s)
         self._durations_s[stream.is_bulk] = before_s * _KEPT + lasted_s * (1 - _KEPT)
 
-    def next(self, room: Room, demand: Callable[[Stream], float]) -> Iterator[Stream]:
+    def next(self, room: Room, demand: Callable[[StreamState], float]) -> Iterator[StreamState]:
         """Those that fit into the room; they are forgotten here.
 
         Who does not fit is not overtaken by lower classes; there is a limit to how long it may wait.
         """
-        lanes, empty = room.lanes, room.empty
+        workers, empty = room.workers, room.empty
         for stream_class in (StreamClass.INTERACTIVE, StreamClass.STANDARD):
             queue = self._waiting[stream_class]
-            while queue and ((needed := demand(queue[0])) <= lanes or empty):
-                lanes, empty = lanes - needed, False
+            while queue and ((needed := demand(queue[0])) <= workers or empty):
+                workers, empty = workers - needed, False
                 yield queue.pop(0)
             if queue:
                 return
@@ -83,7 +84,9 @@ class Admission:
         for _ in range(min(room.bulk, len(bulk))):
             yield bulk.pop(0)
 
-    def give_up(self, now: float, tuning: Tuning, admitted: Collection[Stream]) -> Iterator[tuple[Stream, str, float]]:
+    def give_up(
+        self, now: float, tuning: Tuning, admitted: Collection[StreamState]
+    ) -> Iterator[tuple[StreamState, str, float]]:
         """Those that are too many, and those that have waited too long, with reason and retry time.
 
         Args:
@@ -112,7 +115,7 @@ class Admission:
             default=None,
         )
 
-    def _retry_after_s(self, stream_class: StreamClass, now: float, admitted: Collection[Stream]) -> float:
+    def _retry_after_s(self, stream_class: StreamClass, now: float, admitted: Collection[StreamState]) -> float:
         """When those that wait will have been let in, if streams go on ending as they did.
 
         One ends every ``mean duration / number`` seconds. Those that run now may last longer than those that have

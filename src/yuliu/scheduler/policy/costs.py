@@ -36,7 +36,7 @@ class EngineFacts:
 
 
 class Costs:
-    """What the work of one engine costs, from all lanes.
+    """What the work of one engine costs, from all workers.
 
     A step of ``n`` frames is taken to cost ``a x (n + overhead)``; ``a`` is measured, the overhead is known. A step of
     several utterances costs that of the first, and a share of it that is measured for each further one.

@@ -63,9 +63,9 @@ class TextEnded:
 
 @dataclass(frozen=True, slots=True)
 class PlanFinished:
-    """A segment is planned, maybe of a stream that was closed meanwhile; the lane is free."""
+    """A segment is planned, maybe of a stream that was closed meanwhile; the worker is free."""
 
-    lane: str
+    worker: str
     job_id: int
     num_frames: int | None
     """Frames to render; None if the engine does not know yet."""
@@ -95,18 +95,18 @@ class StepPart:
 
 @dataclass(frozen=True, slots=True)
 class StepFinished:
-    """A step gave sound, maybe for streams that were closed meanwhile; the lane is free."""
+    """A step gave sound, maybe for streams that were closed meanwhile; the worker is free."""
 
-    lane: str
+    worker: str
     parts: tuple[StepPart, ...]
     took_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkFailed:
-    """A plan or step failed; the lane is free."""
+    """A plan or step failed; the worker is free."""
 
-    lane: str
+    worker: str
     job_ids: tuple[int, ...]
     final_ids: tuple[int, ...] = ()
     """Those of them that cannot be repeated: a part of their sound is out, and the engine would not make the same."""
@@ -136,17 +136,17 @@ class StreamClosed:
 
 
 @dataclass(frozen=True, slots=True)
-class LaneUp:
-    """A lane is there, idle."""
+class WorkerUp:
+    """A worker is there, idle."""
 
-    lane: str
+    worker: str
 
 
 @dataclass(frozen=True, slots=True)
-class LaneLost:
-    """A lane crashed or hangs; it will not come back. What it was doing has failed."""
+class WorkerLost:
+    """A worker crashed or hangs; it will not come back. What it was doing has failed."""
 
-    lane: str
+    worker: str
     final_ids: tuple[int, ...] = ()
     """What of it cannot be repeated."""
 
@@ -173,8 +173,8 @@ Event = (
     | SoundTaken
     | PlayedTo
     | StreamClosed
-    | LaneUp
-    | LaneLost
+    | WorkerUp
+    | WorkerLost
     | Tuned
     | Ticked
 )
@@ -203,9 +203,9 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan a segment on a lane."""
+    """Plan a segment on a worker."""
 
-    lane: str
+    worker: str
     job_id: int
 
 
@@ -219,9 +219,9 @@ class StepOrder:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Render frames of one or more utterances of one engine on a lane."""
+    """Render frames of one or more utterances of one engine on a worker."""
 
-    lane: str
+    worker: str
     parts: tuple[StepOrder, ...]
 
 

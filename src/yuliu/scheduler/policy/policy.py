@@ -11,18 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from yuliu.scheduler.policy.admission import BULK_PER_LANE, Admission, Room
-from yuliu.scheduler.policy.agenda import RANK, Agenda, Candidate, Pool, deadline_s, pool_of
-from yuliu.scheduler.policy.batches import may_wait_until_s
-from yuliu.scheduler.policy.book import NOTHING_S, Job, Stream
-from yuliu.scheduler.policy.crew import MOMENT_S, RESERVE_S, Crew
+from yuliu.scheduler.policy.admission import BULK_PER_WORKER, Admission, Room
+from yuliu.scheduler.policy.estimates import Estimates
 from yuliu.scheduler.policy.events import (
     Action,
     Admit,
     Event,
     Fail,
-    LaneLost,
-    LaneUp,
     Plan,
     PlanFinished,
     PlayedTo,
@@ -39,26 +34,31 @@ from yuliu.scheduler.policy.events import (
     TextEnded,
     Ticked,
     Tuned,
+    WorkerLost,
+    WorkerUp,
     WorkFailed,
 )
-from yuliu.scheduler.policy.figures import Figures
+from yuliu.scheduler.policy.run_queue import RANK, Candidate, Pool, RunQueue, deadline_s, pool_of
+from yuliu.scheduler.policy.state import NOTHING_S, JobState, StreamState
+from yuliu.scheduler.policy.steps import may_wait_until_s
+from yuliu.scheduler.policy.workers import MOMENT_S, RESERVE_S, Workers
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from yuliu.scheduler.policy.batches import Part
     from yuliu.scheduler.policy.costs import EngineFacts
     from yuliu.scheduler.policy.snapshot import Snapshot
+    from yuliu.scheduler.policy.steps import StepShare
     from yuliu.scheduler.policy.tuning import Tuning
 
 RECHECK_S = 0.05
 """While streams wait to be admitted it is looked at least so often whether there is room, seconds."""
-_MAKES_ROOM = (StreamOpened, StreamClosed, TextEnded, LaneUp, LaneLost, Tuned, Ticked, WorkFailed)
+_MAKES_ROOM = (StreamOpened, StreamClosed, TextEnded, WorkerUp, WorkerLost, Tuned, Ticked, WorkFailed)
 
 
 class Policy:
-    """The state of all streams and lanes.
+    """The state of all streams and workers.
 
     Args:
         engines: What is known of each engine, by its name.
@@ -66,11 +66,11 @@ class Policy:
     """
 
     def __init__(self, engines: Mapping[str, EngineFacts], tuning: Tuning | None = None) -> None:
-        self._figures = Figures(engines, tuning)
+        self._figures = Estimates(engines, tuning)
         self._streams, self._jobs = self._figures.streams, self._figures.jobs
-        self._crew = Crew(self._figures.tuning.num_lanes)
+        self._crew = Workers(self._figures.tuning.num_workers)
         self._admission = Admission()
-        self._agenda = Agenda()
+        self._agenda = RunQueue()
         self._wakes: dict[int, float] = {}  # when held streams may be stepped again
         self._look, self._looked_at_s = False, float("-inf")  # whether there may be room for those who wait
         self._num_urgent = 0  # streams that are not bulk
@@ -80,7 +80,7 @@ class Policy:
         """Take note of an event and say what is to be done.
 
         Args:
-            event: What happened. Events about streams, jobs or lanes that are gone are ignored.
+            event: What happened. Events about streams, jobs or workers that are gone are ignored.
             now: Seconds on any monotonic clock.
         """
         actions: list[Action] = []
@@ -114,7 +114,7 @@ class Policy:
 
     def snapshot(self, now: float) -> Snapshot:
         """The state in numbers; looks at every stream."""
-        return self._figures.snapshot(now, num_lanes=len(self._crew.usable), num_lanes_busy=self._crew.num_busy)
+        return self._figures.snapshot(now, num_workers=len(self._crew.usable), num_workers_busy=self._crew.num_busy)
 
     def _note(self, event: Event, now: float, actions: list[Action]) -> None:
         match event:
@@ -128,14 +128,16 @@ class Policy:
                 self._open(event, now)
             case WorkFailed():
                 self._work_failed(event, now, actions)
-            case LaneUp():
-                self._crew.come(event.lane)
-            case LaneLost():
-                self._work_failed(WorkFailed(event.lane, self._crew.doing(event.lane), event.final_ids), now, actions)
-                self._crew.lose(event.lane)
+            case WorkerUp():
+                self._crew.come(event.worker)
+            case WorkerLost():
+                self._work_failed(
+                    WorkFailed(event.worker, self._crew.doing(event.worker), event.final_ids), now, actions
+                )
+                self._crew.lose(event.worker)
             case Tuned():
                 self._figures.tuning = event.tuning
-                self._crew.limit(event.tuning.num_lanes)
+                self._crew.limit(event.tuning.num_workers)
             case Ticked():
                 pass
             case _:
@@ -162,7 +164,7 @@ class Policy:
         self._refresh(stream, now, actions)
 
     def _open(self, event: StreamOpened, now: float) -> None:
-        stream = Stream(event.stream_id, event.engines, event.terms, opened_at_s=now)
+        stream = StreamState(event.stream_id, event.engines, event.terms, opened_at_s=now)
         self._streams[event.stream_id] = stream
         self._num_urgent += not stream.is_bulk
         self._admission.ask(stream)
@@ -171,13 +173,13 @@ class Policy:
         if stream := self._streams.get(event.stream_id):
             if not stream.jobs:
                 stream.turn = self._agenda.catch_up(stream.turn)
-            self._jobs[event.job_id] = Job(event.job_id, event.stream_id, event.engine, now, event.cached_s)
+            self._jobs[event.job_id] = JobState(event.job_id, event.stream_id, event.engine, now, event.cached_s)
             stream.jobs.append(event.job_id)
             self._refresh(stream, now, actions)
 
     def _plan_finished(self, event: PlanFinished, now: float, actions: list[Action]) -> None:
         self._figures.busy_s += event.took_s
-        for job in self._free(event.lane, (event.job_id,)):
+        for job in self._free(event.worker, (event.job_id,)):
             stream = self._streams[job.stream_id]
             self._figures.costs[job.engine].planned(event.took_s)
             stream.spend(event.took_s, 0.0)
@@ -191,7 +193,7 @@ class Policy:
         self._figures.busy_s += event.took_s
         parts = {part.job_id: part for part in event.parts}
         audio_s = sum(part.audio_s for part in event.parts)
-        jobs = list(self._free(event.lane, tuple(parts)))
+        jobs = list(self._free(event.worker, tuple(parts)))
         if jobs:
             num_frames = sum(part.num_frames for part in event.parts)
             self._figures.costs[jobs[0].engine].stepped(event.took_s, audio_s, num_frames, len(parts))
@@ -204,7 +206,7 @@ class Policy:
                 job.not_before_s = now + max(NOTHING_S, event.took_s)
             self._refresh(stream, now, actions)
 
-    def _progress(self, job: Job, stream: Stream, part: StepPart, now: float) -> None:
+    def _progress(self, job: JobState, stream: StreamState, part: StepPart, now: float) -> None:
         job.failures, job.runnable_at_s = 0, None
         self._crew.forgive(job.job_id)
         if job.frames_left is not None:
@@ -214,30 +216,30 @@ class Policy:
             self._drop(job, stream)
 
     def _work_failed(self, event: WorkFailed, now: float, actions: list[Action]) -> None:
-        for job in self._free(event.lane, event.job_ids):
+        for job in self._free(event.worker, event.job_ids):
             stream = self._streams[job.stream_id]
             job.failures += 1
             if job.job_id in event.final_ids or job.failures > 1:
                 actions.append(Fail(job.stream_id, job.job_id))
                 self._close(stream, now)
                 continue
-            self._crew.failed(job.job_id, event.lane)
+            self._crew.failed(job.job_id, event.worker)
             self._refresh(stream, now, actions)
 
-    def _free(self, lane: str, job_ids: tuple[int, ...]) -> Iterator[Job]:
-        """The jobs that a lane has done, those of closed streams left out; nothing if it was given up before."""
-        done = self._crew.free(lane)
+    def _free(self, worker: str, job_ids: tuple[int, ...]) -> Iterator[JobState]:
+        """The jobs that a worker has done, those of closed streams left out; nothing if it was given up before."""
+        done = self._crew.free(worker)
         for job_id in job_ids:
             if job_id in done and (job := self._jobs.get(job_id)):
                 job.busy = False
                 yield job
 
-    def _drop(self, job: Job, stream: Stream) -> None:
+    def _drop(self, job: JobState, stream: StreamState) -> None:
         del self._jobs[job.job_id]
         stream.jobs.remove(job.job_id)
         self._look = True
 
-    def _close(self, stream: Stream, now: float) -> None:
+    def _close(self, stream: StreamState, now: float) -> None:
         del self._streams[stream.stream_id]
         self._agenda.remove(stream.offered)
         self._wakes.pop(stream.stream_id, None)
@@ -260,7 +262,7 @@ class Policy:
             for stream_id in [each for each, at_s in self._wakes.items() if at_s <= now]:
                 self._refresh(self._streams[stream_id], now, actions)
 
-    def _refresh(self, stream: Stream, now: float, actions: list[Action]) -> None:
+    def _refresh(self, stream: StreamState, now: float, actions: list[Action]) -> None:
         """Find anew what could be done for a stream; sound that is at hand is given out when it is its turn."""
         self._agenda.remove(stream.offered)
         self._wakes.pop(stream.stream_id, None)
@@ -276,7 +278,7 @@ class Policy:
         if stream.jobs:
             self._offer(stream, held_until_s, now)
 
-    def _offer(self, stream: Stream, held_until_s: float, now: float) -> None:
+    def _offer(self, stream: StreamState, held_until_s: float, now: float) -> None:
         head = self._jobs[stream.jobs[0]]
         pool, at_s = pool_of(stream, head), deadline_s(stream, head, self._figures.tuning, now)
         rank, lightness = RANK[stream.terms.stream_class], -stream.terms.weight
@@ -291,8 +293,8 @@ class Policy:
                 stream.offered += (job_id,)
             before_s += self._figures.left_s(job)
 
-    def _is_runnable(self, job: Job, place: int, held_until_s: float, now: float) -> bool:
-        """Whether a lane could plan it, or, if it is its stream's first, step it; else it may be known when."""
+    def _is_runnable(self, job: JobState, place: int, held_until_s: float, now: float) -> bool:
+        """Whether a worker could plan it, or, if it is its stream's first, step it; else it may be known when."""
         if job.busy:
             return False
         if not job.planned and job.cached_s is None:
@@ -318,33 +320,33 @@ class Policy:
             actions.append(Reject(stream.stream_id, reason, retry_after_s))
 
     def _room(self, now: float) -> Room:
-        demand, num_lanes = self._figures.demand(now), len(self._crew.usable)
+        demand, num_workers = self._figures.demand(now), len(self._crew.usable)
         num_bulk = sum(stream.admitted and stream.is_bulk for stream in self._streams.values())
-        lanes = num_lanes * self._figures.tuning.max_load - demand
-        return Room(lanes, max(0, BULK_PER_LANE * num_lanes - num_bulk), bool(num_lanes) and not demand)
+        workers = num_workers * self._figures.tuning.max_load - demand
+        return Room(workers, max(0, BULK_PER_WORKER * num_workers - num_bulk), bool(num_workers) and not demand)
 
     # Who is served.
 
     def _assign(self, now: float, actions: list[Action]) -> None:
-        """The most urgent work for each idle lane."""
+        """The most urgent work for each idle worker."""
         if self._num_urgent:
             self._urgent_at_s = now
-        for lane in self._crew.idle():
-            self._employ(lane, now, actions)
+        for worker in self._crew.idle():
+            self._employ(worker, now, actions)
 
-    def _employ(self, lane: str, now: float, actions: list[Action]) -> None:
-        """Give an idle lane the most urgent work, if there is any for it."""
-        barred = self._crew.barred_from(lane)
+    def _employ(self, worker: str, now: float, actions: list[Action]) -> None:
+        """Give an idle worker the most urgent work, if there is any for it."""
+        barred = self._crew.barred_from(worker)
         while (best := self._best(barred, now)) is not None:
             job = self._jobs[best.job_id]
             if not job.planned:
-                self._give(lane, (best.job_id,), now, actions)
-                actions.append(Plan(lane, best.job_id))
+                self._give(worker, (best.job_id,), now, actions)
+                actions.append(Plan(worker, best.job_id))
                 return
             parts = self._parts(best, job, barred, now)
             if not self._waits_for_company(best, job, len(parts), now):
-                self._give(lane, tuple(part.job_id for part in parts), now, actions)
-                actions.append(Step(lane, tuple(StepOrder(part.job_id, part.num_frames) for part in parts)))
+                self._give(worker, tuple(part.job_id for part in parts), now, actions)
+                actions.append(Step(worker, tuple(StepOrder(part.job_id, part.num_frames) for part in parts)))
                 return
             barred.add(best.job_id)
 
@@ -358,14 +360,14 @@ class Policy:
         )
 
     def _takes_bulk(self, barred: set[int], now: float) -> bool:
-        """Whether a further lane may do bulk work; a reserved one only if it is over in a moment."""
-        reserved = self._figures.tuning.reserved_lanes if now - self._urgent_at_s < RESERVE_S else 0
+        """Whether a further worker may do bulk work; a reserved one only if it is over in a moment."""
+        reserved = self._figures.tuning.reserved_workers if now - self._urgent_at_s < RESERVE_S else 0
         if self._crew.num_bulk < max(1, len(self._crew.usable) - reserved):
             return True
         found = self._agenda.next_bulk(barred)
         return found is not None and self._figures.work_s(self._jobs[found.job_id], now) <= MOMENT_S
 
-    def _parts(self, best: Candidate, job: Job, barred: set[int], now: float) -> list[Part]:
+    def _parts(self, best: Candidate, job: JobState, barred: set[int], now: float) -> list[StepShare]:
         """The step of the most urgent job, with others of its engine that go with it; what has failed goes alone."""
         if self._figures.engines[job.engine].max_batch == 1 or job.failures:
             return [self._figures.part(job, now)]
@@ -377,7 +379,7 @@ class Policy:
         ]
         return self._figures.parts(job, others, now)
 
-    def _waits_for_company(self, best: Candidate, job: Job, size: int, now: float) -> bool:
+    def _waits_for_company(self, best: Candidate, job: JobState, size: int, now: float) -> bool:
         """Whether a step is not urgent and others of its engine will be there in a moment."""
         if size >= self._figures.engines[job.engine].max_batch or job.failures or best.rank == RANK[StreamClass.BULK]:
             return False
@@ -387,11 +389,11 @@ class Policy:
             for stream_id, at_s in self._wakes.items()
         )
 
-    def _give(self, lane: str, job_ids: tuple[int, ...], now: float, actions: list[Action]) -> None:
-        """A lane is busy with jobs from now on."""
+    def _give(self, worker: str, job_ids: tuple[int, ...], now: float, actions: list[Action]) -> None:
+        """A worker is busy with jobs from now on."""
         jobs = [self._jobs[job_id] for job_id in job_ids]
         streams = [self._streams[job.stream_id] for job in jobs]
-        self._crew.give(lane, job_ids, bulk=streams[0].is_bulk and self._figures.work_s(jobs[0], now) > MOMENT_S)
+        self._crew.give(worker, job_ids, bulk=streams[0].is_bulk and self._figures.work_s(jobs[0], now) > MOMENT_S)
         for job, stream in zip(jobs, streams, strict=True):
             job.busy = True
             self._refresh(stream, now, actions)

@@ -20,19 +20,19 @@ class Snapshot:
     work to do, ``held`` with enough sound ahead or too much unread, ``idle`` without text to speak."""
     queue_depth: Mapping[StreamClass, int]
     """Streams that wait to be admitted, by class."""
-    num_lanes: int
-    """Lanes that may be given work."""
-    num_lanes_busy: int
+    num_workers: int
+    """Workers that may be given work."""
+    num_workers_busy: int
     throughput: bool
     """Whether new streams are spoken in whole sentences and larger steps."""
     demand: float
-    """What the admitted streams that are not bulk need, as a share of the lanes' time; above 1 is too much."""
+    """What the admitted streams that are not bulk need, as a share of the workers' time; above 1 is too much."""
     backlog_s: float
-    """Compute that waits for streams without sound, seconds a lane."""
+    """Compute that waits for streams without sound, seconds a worker."""
     busy_s: float
-    """Time that lanes have worked since the beginning, seconds, all lanes added up: its growth is their load."""
+    """Time that workers have worked since the beginning, seconds, all workers added up: its growth is their load."""
     rtf: Mapping[str, float]
-    """Measured compute time by audio time of each engine, on one lane."""
+    """Measured compute time by audio time of each engine, on one worker."""
 
     @property
     def worst_rtf(self) -> float:

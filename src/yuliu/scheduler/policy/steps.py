@@ -3,12 +3,52 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from yuliu.scheduler.policy.book import Job, Stream
+    from collections.abc import Iterable
+
     from yuliu.scheduler.policy.costs import Costs, EngineFacts
+    from yuliu.scheduler.policy.state import JobState, StreamState
     from yuliu.scheduler.policy.tuning import Tuning
+
+
+ALIKE = 1.5
+"""The longest part of a step is at most so many times the shortest: the waste is below a third of the work."""
+COMPANY_S = 0.02
+"""A step that is not urgent waits for company for so long at most, seconds."""
+
+
+class StepShare(NamedTuple):
+    """What a step would do for one job."""
+
+    job_id: int
+    num_frames: int
+    budget_s: float
+    """Compute that the step may take for the sake of this one, seconds."""
+
+
+def company(first: StepShare, others: Iterable[StepShare], *, costs: Costs, max_batch: int) -> list[StepShare]:
+    """The first one and those of the others that go with it, in their order."""
+    parts = [first]
+    least = most = first.num_frames
+    within_s = max(first.budget_s, costs.step_s(first.num_frames))
+    for other in others:
+        if len(parts) >= max_batch:
+            break
+        shortest, longest = min(least, other.num_frames), max(most, other.num_frames)
+        size = len(parts) + 1
+        limit_s = min(within_s, max(other.budget_s, costs.step_s(other.num_frames)))
+        if longest <= ALIKE * shortest and costs.step_s(longest * size, size) <= limit_s:
+            parts.append(other)
+            least, most, within_s = shortest, longest, limit_s
+    return parts
+
+
+def may_wait_until_s(deadline_s: float, runnable_at_s: float, now: float) -> float:
+    """Until when a step may wait for company; now if it is urgent."""
+    return runnable_at_s + COMPANY_S if deadline_s - now > RELAXED_LEAD_S else now
+
 
 STEP_PER_LEAD = 2.0
 """A step makes at most so many times what its listener still has to play."""
@@ -26,7 +66,7 @@ MAX_STEP_S = 2.0
 """Sound in one step, seconds: what is thrown away when a listener interrupts."""
 
 
-def budget_s(stream: Stream, tuning: Tuning, now: float) -> float:
+def budget_s(stream: StreamState, tuning: Tuning, now: float) -> float:
     """Compute that a stream's next step may take, seconds."""
     if stream.throughput:
         return tuning.step_budget_s * THROUGHPUT
@@ -34,7 +74,9 @@ def budget_s(stream: Stream, tuning: Tuning, now: float) -> float:
     return tuning.step_budget_s * (RELAXED if relaxed else 1.0)
 
 
-def step_frames(stream: Stream, job: Job, *, costs: Costs, facts: EngineFacts, tuning: Tuning, now: float) -> int:
+def step_frames(
+    stream: StreamState, job: JobState, *, costs: Costs, facts: EngineFacts, tuning: Tuning, now: float
+) -> int:
     """Frames of the next step of a job.
 
     It is small at first and grows with the listener's lead, as long as its compute keeps within the budget.

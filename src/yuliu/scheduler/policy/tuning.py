@@ -37,8 +37,8 @@ def _classes() -> Mapping[StreamClass, ClassRules]:
 class Tuning:
     """What the policy goes by; a new one takes effect with the next decision."""
 
-    num_lanes: int | None = None
-    """Lanes that are given work; None takes all."""
+    num_workers: int | None = None
+    """Workers that are given work; None takes all."""
     first_step_s: float = 0.2
     """Sound in the first step of a stream, seconds."""
     step_budget_s: float = 0.025
@@ -47,8 +47,8 @@ class Tuning:
     """Factor on the weight of a stream's first segment."""
     throughput: bool = False
     """Whether new streams are spoken in whole sentences and larger steps."""
-    reserved_lanes: int = 1
-    """Lanes that bulk work does not take while anything else is open, or was a second ago; one is left to it."""
+    reserved_workers: int = 1
+    """Workers that bulk work does not take while anything else is open, or was a second ago; one is left to it."""
     max_load: float = 0.85
-    """Share of the lanes' time that admitted streams may need."""
+    """Share of the workers' time that admitted streams may need."""
     classes: Mapping[StreamClass, ClassRules] = field(default_factory=_classes)

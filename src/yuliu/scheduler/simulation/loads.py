@@ -62,7 +62,7 @@ class Result:
     bulk_s: float
     """Sound made for bulk streams, seconds."""
     load: float
-    """Share of their time that lanes worked."""
+    """Share of their time that workers worked."""
     seconds: float
     """Time until the last listener was served, on the virtual clock."""
     num_tunings: int = 0
@@ -76,7 +76,7 @@ class Result:
 
 
 @dataclass(slots=True)
-class Listener:
+class SimulatedListener:
     """One who hears a stream, in real time."""
 
     stream_id: int

@@ -16,7 +16,7 @@ _MOST = 1e4
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How long the work of one engine takes on one lane."""
+    """How long the work of one engine takes on one worker."""
 
     plan_s: float = 0.001
     """A plan, whatever its length, seconds."""

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.policy.controller import Controller, Measured
+from yuliu.scheduler.policy.autotune import Controller, Measured
 from yuliu.scheduler.policy.events import (
     Admit,
     Fail,
-    LaneUp,
     Plan,
     PlanFinished,
     Reject,
@@ -32,10 +31,11 @@ from yuliu.scheduler.policy.events import (
     TextEnded,
     Ticked,
     Tuned,
+    WorkerUp,
 )
 from yuliu.scheduler.policy.policy import Policy
 from yuliu.scheduler.policy.tuning import Tuning
-from yuliu.scheduler.simulation.loads import Listener, Load, Result
+from yuliu.scheduler.simulation.loads import Load, Result, SimulatedListener
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ __all__ = ("Load", "Result", "Simulation", "capacity", "carried", "simulate")
 
 @dataclass(slots=True)
 class _Work:
-    listener: Listener
+    listener: SimulatedListener
     audio_s: float
     num_frames: int
     num_made: int = 0
@@ -72,12 +72,12 @@ class _Told:
 
 
 class Simulation:
-    """A run of a load on lanes.
+    """A run of a load on workers.
 
     Args:
         rates: How long the engines take; each stream uses one of them, by chance.
         load: Who wants to hear how much.
-        num_lanes: Lanes that work.
+        num_workers: Workers that work.
         tuning: What the policy goes by.
         controller: Adjusts the tuning once a second, if there is one.
         watch: Told of every event and what the policy answered.
@@ -88,12 +88,12 @@ class Simulation:
         rates: Mapping[str, Rates],
         load: Load,
         *,
-        num_lanes: int = 2,
+        num_workers: int = 2,
         tuning: Tuning | None = None,
         controller: Controller | None = None,
         watch: Callable[[Event, float, list[Action]], None] | None = None,
     ) -> None:
-        self._rates, self._load, self._num_lanes = rates, load, num_lanes
+        self._rates, self._load, self._num_workers = rates, load, num_workers
         self._tuning, self._controller = tuning or Tuning(), controller
         self._watch = watch
         self._policy = Policy({name: each.facts for name, each in rates.items()}, self._tuning)
@@ -103,7 +103,7 @@ class Simulation:
         self._order = itertools.count()
         self._ids = itertools.count(1)
         self._agenda: list[tuple[float, int, Callable[[], None]]] = []
-        self._listeners: dict[int, Listener] = {}
+        self._listeners: dict[int, SimulatedListener] = {}
         self._work: dict[int, _Work] = {}
         self._told = _Told()
         self._busy_s = 0.0
@@ -115,8 +115,8 @@ class Simulation:
         Args:
             strict: End as soon as anybody is turned away or hears a gap.
         """
-        for number in range(self._num_lanes):
-            self._tell(LaneUp(f"lane-{number}"))
+        for number in range(self._num_workers):
+            self._tell(WorkerUp(f"worker-{number}"))
         self._invite()
         while self._agenda:
             self._now, _, act = heapq.heappop(self._agenda)
@@ -136,7 +136,7 @@ class Simulation:
             retry_after_s=tuple(told.retry_after_s),
             audio_s=told.audio_s,
             bulk_s=told.bulk_s,
-            load=self._busy_s / (self._num_lanes * self._now) if self._now else 0.0,
+            load=self._busy_s / (self._num_workers * self._now) if self._now else 0.0,
             seconds=self._now,
             num_tunings=told.num_tunings,
         )
@@ -178,11 +178,13 @@ class Simulation:
         while (left_s := audio_s - sum(segments_s)) > 0.1:
             segments_s.append(min(left_s, load.segment_s))
         engine = self._random.choice(names)
-        self._listeners[stream_id] = Listener(stream_id, engine, stream_class, deque(segments_s), self._now, again)
+        self._listeners[stream_id] = SimulatedListener(
+            stream_id, engine, stream_class, deque(segments_s), self._now, again
+        )
         max_lead_s = None if stream_class is StreamClass.BULK else load.max_lead_s
         self._tell(StreamOpened(stream_id, (engine,), Terms(stream_class, max_lead_s=max_lead_s)))
 
-    def _speak(self, listener: Listener) -> None:
+    def _speak(self, listener: SimulatedListener) -> None:
         """Two more segments are given at a time, as a session does."""
         for _ in range(2):
             if listener.segments_s:
@@ -234,7 +236,7 @@ class Simulation:
     def _plan(self, action: Plan) -> None:
         work = self._work[action.job_id]
         took_s = self._taking(self._rates[work.listener.engine].plan_takes_s(work.audio_s))
-        done = PlanFinished(action.lane, action.job_id, work.num_frames, False, took_s)
+        done = PlanFinished(action.worker, action.job_id, work.num_frames, False, took_s)
         self._after(took_s, lambda: self._tell(done))
 
     def _step(self, action: Step) -> None:
@@ -248,7 +250,7 @@ class Simulation:
             work.num_made += num_frames
             done = work.num_made == work.num_frames
             parts.append(StepPart(order.job_id, num_frames, num_frames / rates.frames_per_s, done))
-        self._after(took_s, lambda: self._stepped(StepFinished(action.lane, tuple(parts), took_s)))
+        self._after(took_s, lambda: self._stepped(StepFinished(action.worker, tuple(parts), took_s)))
 
     def _stepped(self, event: StepFinished) -> None:
         self._tell(event)
@@ -263,20 +265,20 @@ class Simulation:
                 del self._work[part.job_id]
                 self._segment_done(listener)
 
-    def _heard(self, listener: Listener, audio_s: float) -> None:
+    def _heard(self, listener: SimulatedListener, audio_s: float) -> None:
         if listener.first_at_s is None:
             self._told.ttfp_s.append(self._now - listener.asked_at_s)
             self._told.lately_s.append((listener.stream_class, self._told.ttfp_s[-1]))
         self._told.audio_s += audio_s
         listener.hear(audio_s, self._now)
 
-    def _segment_done(self, listener: Listener) -> None:
+    def _segment_done(self, listener: SimulatedListener) -> None:
         if listener.segments_s:
             self._speak(listener)
         elif not any(work.listener is listener for work in self._work.values()):
             self._end(listener)
 
-    def _end(self, listener: Listener) -> None:
+    def _end(self, listener: SimulatedListener) -> None:
         listener.closed = True
         del self._listeners[listener.stream_id]
         self._told.num_completed += listener.stream_class is not StreamClass.BULK
@@ -301,7 +303,7 @@ class Simulation:
             ttfp_s={each: sorted(all_s)[int(0.95 * len(all_s))] for each, all_s in by_class.items()},
             rtf=snapshot.worst_rtf,
             backlog_s=snapshot.backlog_s,
-            load=min(1.0, (snapshot.busy_s - self._busy_before_s) / max(1, snapshot.num_lanes)),
+            load=min(1.0, (snapshot.busy_s - self._busy_before_s) / max(1, snapshot.num_workers)),
         )
         self._busy_before_s = snapshot.busy_s
         found = self._controller.update(measured, self._now)
@@ -328,12 +330,12 @@ def simulate(
     rates: Mapping[str, Rates],
     load: Load,
     *,
-    num_lanes: int = 2,
+    num_workers: int = 2,
     tuning: Tuning | None = None,
     controller: Controller | None = None,
 ) -> Result:
     """Run a load; the same arguments give the same result."""
-    return Simulation(rates, load, num_lanes=num_lanes, tuning=tuning, controller=controller).run()
+    return Simulation(rates, load, num_workers=num_workers, tuning=tuning, controller=controller).run()
 
 
 def carried(result: Result) -> bool:
@@ -341,19 +343,19 @@ def carried(result: Result) -> bool:
     return not result.num_rejected and not result.underrun_s
 
 
-def capacity(rates: Mapping[str, Rates], load: Load, *, num_lanes: int, most: int = 4096) -> int:
+def capacity(rates: Mapping[str, Rates], load: Load, *, num_workers: int, most: int = 4096) -> int:
     """How many listeners in a closed loop can be carried, found by halving.
 
     Args:
         rates: How long the engines take.
         load: What they hear; its numbers of streams are not used.
-        num_lanes: Lanes that work.
+        num_workers: Workers that work.
         most: Not looked for beyond.
     """
 
     def fits(number: int) -> bool:
         load_ = replace(load, num_streams=number, rate_per_s=0.0)
-        return carried(Simulation(rates, load_, num_lanes=num_lanes).run(strict=True))
+        return carried(Simulation(rates, load_, num_workers=num_workers).run(strict=True))
 
     low, high = 0, 1
     while high <= most and fits(high):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from yuliu.wire.native.messages import Times
 
 if TYPE_CHECKING:
-    from yuliu.session import Timeline
+    from yuliu.stream import Timeline
 
 
 class FirstSound:

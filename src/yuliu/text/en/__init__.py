@@ -1,3 +1,5 @@
 """English: numbers, dates, money and the rest in words, and words in misaki's phonemes."""
 
-from yuliu.text.en.english import English as English
+from yuliu.text.en.frontend import English
+
+__all__ = ("English",)

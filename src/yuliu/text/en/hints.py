@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from yuliu.text.en.fold import fold
 from yuliu.text.en.number_words import digits, number, ordinal
 from yuliu.text.en.rules.dates import date_words
-from yuliu.text.en.spoken_form import Part, spoken_parts
+from yuliu.text.en.spoken_form import FormPart, spoken_parts
+from yuliu.text.frontend import RefusedHint
 from yuliu.text.hints import day_parts, in_place, plain_number
-from yuliu.text.reading import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -34,7 +34,7 @@ _MAX_DIGITS = 1000
 
 def given_parts(
     folded: Folded, hints: Sequence[Hint], *, length: int, alphabet: Collection[str]
-) -> tuple[list[Part], list[Refused]]:
+) -> tuple[list[FormPart], list[RefusedHint]]:
     """One part for each hint that can be followed, in order; and the hints that cannot.
 
     Args:
@@ -44,29 +44,29 @@ def given_parts(
         alphabet: Symbols that the voice knows.
     """
     placed, refused = in_place(hints, length)
-    parts: list[Part] = []
+    parts: list[FormPart] = []
     for hint in placed:
         start, end = bisect_left(folded.starts, hint.span.start), bisect_left(folded.starts, hint.span.end)
         found = _part(folded.text, hint, (start, end), alphabet) if start < end else None
         if found is None:
-            refused.append(Refused(hint.span, f"{hint.kind}_unknown"))
+            refused.append(RefusedHint(hint.span, f"{hint.kind}_unknown"))
         else:
             parts.append(found)
     return parts, sorted(refused, key=lambda each: each.source)
 
 
-def _part(text: str, hint: Hint, place: tuple[int, int], alphabet: Collection[str]) -> Part | None:
+def _part(text: str, hint: Hint, place: tuple[int, int], alphabet: Collection[str]) -> FormPart | None:
     start, end = place
     written = text[start:end]
     if hint.kind == "spoken":
-        return Part(start, end, _normal(hint.value), rewritten=True)
+        return FormPart(start, end, _normal(hint.value), rewritten=True)
     if hint.kind == "say_as":
         said = _say_as(written, hint.value, hint.detail)
-        return Part(start, end, said, rewritten=True) if said else None
+        return FormPart(start, end, said, rewritten=True) if said else None
     phonemes = to_misaki(hint.value, hint.detail)
     if not holds_sound(phonemes) or any(char not in alphabet for char in phonemes):
         return None
-    return Part(start, end, written, rewritten=True, phonemes=phonemes)
+    return FormPart(start, end, written, rewritten=True, phonemes=phonemes)
 
 
 def to_misaki(value: str, alphabet: str) -> str:

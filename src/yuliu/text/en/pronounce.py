@@ -19,7 +19,7 @@ from yuliu.text.en.heteronyms import Correction, corrections
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from yuliu.text.en.spoken_form import Part
+    from yuliu.text.en.spoken_form import FormPart
 
 _LONGEST_CHUNK = 48
 """Characters between spaces that are given to the tokenizer at once: its work grows with the square of them."""
@@ -67,7 +67,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class PronouncedWord:
     """A word or mark with its pronunciation; ``mark`` tells punctuation from words."""
 
     text: str
@@ -89,7 +89,7 @@ class Pronouncer:
         self._oov = oov
         self._g2p = G2P(oov=self._unknown)
 
-    def tokens(self, parts: Iterable[Part]) -> list[Token]:
+    def tokens(self, parts: Iterable[FormPart]) -> list[Token]:
         """The tokens of the spoken form, in order."""
         tokens: list[Token] = []
         for part in parts:
@@ -99,7 +99,7 @@ class Pronouncer:
             tokens.extend(found)
         return tokens
 
-    def _rewritten(self, part: Part) -> list[Token]:
+    def _rewritten(self, part: FormPart) -> list[Token]:
         text = part.spoken
         if part.phonemes:
             word = text.strip()  # one token, white space inside it hidden from the tokenizer
@@ -111,7 +111,7 @@ class Pronouncer:
             for found in _REWRITTEN_TOKEN.finditer(text)
         ]
 
-    def _as_written(self, part: Part) -> list[Token]:
+    def _as_written(self, part: FormPart) -> list[Token]:
         tokens: list[Token] = []
         for chunk in re.finditer(rf"\S{{1,{_LONGEST_CHUNK}}}", part.spoken):
             start = part.start + chunk.start()
@@ -132,11 +132,11 @@ class Pronouncer:
             tokens += found if "".join(found) == piece else [piece]
         return tokens
 
-    def pronounce(self, tokens: Sequence[Token]) -> list[Spoken]:
+    def pronounce(self, tokens: Sequence[Token]) -> list[PronouncedWord]:
         """Words and marks with their phonemes, in order; what has no sound is left out."""
         tokens = self._known_spellings(tokens)
         toks = self._toks(tokens, self._g2p.tagger([token.key for token in tokens]))
-        spoken: list[Spoken] = []
+        spoken: list[PronouncedWord] = []
         walk = _Walk(tokens)
         for tok in self._g2p.phonemize_tokens(toks):
             text, start, end = walk.next(tok.text)
@@ -144,7 +144,7 @@ class Pronouncer:
             if not _SOUND.search(phonemes) and _LATIN.search(tok.text):
                 phonemes = self._apart(tok.text)
             mark = all(char in _MARKS.values() or char == _QUOTE for char in phonemes) and bool(phonemes)
-            spoken.append(Spoken(text, start, end, phonemes, bool(tok.whitespace), mark))
+            spoken.append(PronouncedWord(text, start, end, phonemes, bool(tok.whitespace), mark))
         return spoken
 
     def _known_spellings(self, tokens: Sequence[Token]) -> list[Token]:

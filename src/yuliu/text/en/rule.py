@@ -18,7 +18,7 @@ _WINDOW = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class EnglishRule:
     """A shape and how it is said. Patterns must not be able to scan far and fail: bound their repeats, or start them
     where a run starts, so that any text is read in linear time."""
 
@@ -38,7 +38,7 @@ class Rewriting:
     spoken: str
 
 
-def rewritings(text: str, rules: Sequence[Rule], closed: Sequence[tuple[int, int]] = ()) -> Iterator[Rewriting]:
+def rewritings(text: str, rules: Sequence[EnglishRule], closed: Sequence[tuple[int, int]] = ()) -> Iterator[Rewriting]:
     """The rewritings of ``text``, left to right, without overlap: the leftmost match wins, of those that start
     together the rule that comes first and does not decline.
 

@@ -15,7 +15,7 @@ _RULES = ordered()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FormPart:
     """Characters ``start`` to ``end`` of the folded text and their spoken form."""
 
     start: int
@@ -26,7 +26,7 @@ class Part:
     """How all of it is pronounced, where that is given; else its words are read."""
 
 
-def spoken_parts(text: str, given: Sequence[Part] = ()) -> list[Part]:
+def spoken_parts(text: str, given: Sequence[FormPart] = ()) -> list[FormPart]:
     """Parts that tile ``text`` in order.
 
     Args:
@@ -34,22 +34,22 @@ def spoken_parts(text: str, given: Sequence[Part] = ()) -> list[Part]:
         given: Parts that are settled, in order and without overlap; rules see their text, but leave it alone.
     """
     said = [
-        Part(found.start, found.end, found.spoken, rewritten=True)
+        FormPart(found.start, found.end, found.spoken, rewritten=True)
         for found in rewritings(text, _RULES, closed=[(part.start, part.end) for part in given])
     ]
-    parts: list[Part] = []
+    parts: list[FormPart] = []
     position = 0
     for part in sorted([*said, *given], key=lambda part: part.start):
         if part.start > position:
-            parts.append(Part(position, part.start, text[position : part.start], rewritten=False))
+            parts.append(FormPart(position, part.start, text[position : part.start], rewritten=False))
         parts.append(part)
         position = part.end
     if position < len(text):
-        parts.append(Part(position, len(text), text[position:], rewritten=False))
+        parts.append(FormPart(position, len(text), text[position:], rewritten=False))
     return list(_spaced(parts))
 
 
-def _spaced(parts: list[Part]) -> Iterator[Part]:
+def _spaced(parts: list[FormPart]) -> Iterator[FormPart]:
     """Sets words apart that stood against a symbol or a number ("5km", "a&b")."""
     before = ""
     for index, part in enumerate(parts):
@@ -63,7 +63,7 @@ def _spaced(parts: list[Part]) -> Iterator[Part]:
         elif not spoken:
             continue
         before = spoken[-1:] or before
-        yield Part(part.start, part.end, spoken, part.rewritten, part.phonemes)
+        yield FormPart(part.start, part.end, spoken, part.rewritten, part.phonemes)
 
 
 def _joins(left: str, right: str) -> bool:

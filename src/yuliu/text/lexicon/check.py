@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from yuliu.text.en.english import voice_alphabet
+from yuliu.text.en.frontend import voice_alphabet
 from yuliu.text.en.hints import holds_sound, to_misaki
 from yuliu.text.lexicon.problems import LineProblem
 from yuliu.text.zh.hints import parse_pinyin

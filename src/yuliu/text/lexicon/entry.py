@@ -17,7 +17,7 @@ Alphabet = Literal["pinyin", "ipa", "x-misaki"]
 ALPHABETS: tuple[Alphabet, ...] = get_args(Alphabet)
 """Of phonemes: pinyin with tone digits or marks for Mandarin, IPA or misaki's symbols for English."""
 Where = Literal["word", "anywhere"]
-Stage = Literal["before", "after"]
+LexiconStage = Literal["before", "after"]
 MAX_TEXT_CHARACTERS = 64
 MAX_READING_CHARACTERS = 200
 
@@ -41,7 +41,7 @@ class Entry:
     where: Where | None = None
     """``word``: only where it is no part of a longer word or number; None takes ``word`` for texts that begin or end
     with a letter or digit, and ``anywhere`` for others (Chinese characters)."""
-    stage: Stage = "before"
+    stage: LexiconStage = "before"
     """``before``: looked for in the text as written, and the reading is then read as any text. ``after``: looked for in
     the spoken form, in which numbers and signs are words already; the reading is words as well."""
 
@@ -52,7 +52,7 @@ class Entry:
         _check_choice("alphabet", self.alphabet, (None, *ALPHABETS))
         _check_choice("lang", self.lang, (None, "zh", "en"))
         _check_choice("where", self.where, (None, *get_args(Where)))
-        _check_choice("stage", self.stage, get_args(Stage))
+        _check_choice("stage", self.stage, get_args(LexiconStage))
         if self.stage == "after" and self.alphabet is not None:
             raise InvalidRequest("phonemes need no stage: leave out 'after'", param="stage")
 
@@ -64,7 +64,7 @@ class Entry:
         return is_word_character(self.text[0]) or is_word_character(self.text[-1])
 
     @property
-    def scope(self) -> tuple[str, Lang | None, bool, Stage]:
+    def scope(self) -> tuple[str, Lang | None, bool, LexiconStage]:
         """What two entries must share to be in conflict: the later one then wins."""
         text = self.text if self.match_case else folded(self.text)
         return text, self.lang, self.match_case, self.stage

@@ -9,16 +9,16 @@ from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
+from yuliu.text.language_spans import split_languages
 from yuliu.text.lexicon.entry import folded, is_word_character, unwidened
 from yuliu.text.scripts import is_latin
-from yuliu.text.spans import split_languages
 from yuliu.types import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from yuliu.text.lexicon.entry import Entry, Stage
-    from yuliu.text.spans import LangSpan
+    from yuliu.text.language_spans import LangSpan
+    from yuliu.text.lexicon.entry import Entry, LexiconStage
     from yuliu.types import Hint, Lang, Segment
 
 
@@ -54,14 +54,14 @@ class Lexicon:
         _ = self.before, self.after, self.digest
 
     @cached_property
-    def before(self) -> Table:
+    def before(self) -> EntryTable:
         """What is looked up in the text as written."""
-        return Table.of(self.entries, "before")
+        return EntryTable.of(self.entries, "before")
 
     @cached_property
-    def after(self) -> Table:
+    def after(self) -> EntryTable:
         """What is looked up in the spoken form."""
-        return Table.of(self.entries, "after")
+        return EntryTable.of(self.entries, "after")
 
     @cached_property
     def digest(self) -> str:
@@ -71,7 +71,7 @@ class Lexicon:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class EntryTable:
     """The entries of one stage, by their text."""
 
     entries: Mapping[str, tuple[Entry, ...]]
@@ -82,7 +82,7 @@ class Table:
     """Any character that a text begins with; None if there are no texts."""
 
     @classmethod
-    def of(cls, entries: Sequence[Entry], stage: Stage) -> Table:
+    def of(cls, entries: Sequence[Entry], stage: LexiconStage) -> EntryTable:
         """Index the entries of a stage."""
         by_text: dict[str, list[Entry]] = {}
         lengths: dict[str, set[int]] = {}
@@ -233,7 +233,7 @@ def _is_free(span: Span, hints: Sequence[Hint]) -> bool:
     return all(span.end <= hint.span.start or hint.span.end <= span.start for hint in hints)
 
 
-def _search(text: str, tables: Sequence[tuple[str, Table]], lang: Lang | None) -> Iterator[Hit]:
+def _search(text: str, tables: Sequence[tuple[str, EntryTable]], lang: Lang | None) -> Iterator[Hit]:
     """Left to right; at each place the longest entry, of equally long ones the one of the last table."""
     wanted = [(name, table, table.first) for name, table in reversed(tables) if table.first is not None]
     if not wanted:
@@ -258,7 +258,7 @@ def _search(text: str, tables: Sequence[tuple[str, Table]], lang: Lang | None) -
         at = best.span.end if best is not None else at + 1
 
 
-def _longest(written: _Written, at: int, name: str, table: Table, *, longer_than: int) -> Hit | None:
+def _longest(written: _Written, at: int, name: str, table: EntryTable, *, longer_than: int) -> Hit | None:
     for size in table.lengths.get(written.folded[at], ()):
         if size <= longer_than:
             return None

@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from yuliu.text.reading import Piece, Reading, Unit
+from yuliu.text.frontend import Piece, Reading, Unit
 from yuliu.text.respelling import respelled
 from yuliu.text.zh import letters, lexicon
 from yuliu.text.zh.hints import given_readings
@@ -78,7 +78,7 @@ def _joined(rewrites: Sequence[Rewrite]) -> str:
     return "".join(each.spoken for each in rewrites)
 
 
-def _spoken(rewrites: list[Rewrite], words: lexicon.Lexicon) -> _Spoken:
+def _spoken(rewrites: list[Rewrite], words: lexicon.ZhLexicon) -> _Spoken:
     text: list[str] = []
     source: list[Span] = []
     spelled: set[int] = set()
@@ -96,7 +96,7 @@ def _spoken(rewrites: list[Rewrite], words: lexicon.Lexicon) -> _Spoken:
     return _Spoken("".join(text), tuple(source), frozenset(spelled), given)
 
 
-def _voiced(rewrite: Rewrite, words: lexicon.Lexicon) -> str:
+def _voiced(rewrite: Rewrite, words: lexicon.ZhLexicon) -> str:
     """What stands in the clause for a rewrite: a character for each of the syllables that are given."""
     spoken, syllables = rewrite.spoken, rewrite.syllables
     if not syllables or (len(spoken) == len(syllables) and all(char in words.characters for char in spoken)):
@@ -107,7 +107,7 @@ def _voiced(rewrite: Rewrite, words: lexicon.Lexicon) -> str:
 class _Voicing:
     """One pass over a spoken form that collects units and skips."""
 
-    def __init__(self, words: lexicon.Lexicon, spoken: _Spoken) -> None:
+    def __init__(self, words: lexicon.ZhLexicon, spoken: _Spoken) -> None:
         self._lexicon = words
         self._spoken = spoken
         self._units: list[Unit] = []

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from yuliu.text.frontend import RefusedHint
 from yuliu.text.hints import day_parts, in_place, plain_number
-from yuliu.text.reading import Refused
 from yuliu.text.zh.normalise import Rewrite, scan
 from yuliu.text.zh.normalise.fold import for_matching, plain
 from yuliu.text.zh.numbers import cardinal, decimal, spell_digits
@@ -22,7 +22,7 @@ _SYLLABLE = re.compile(r"[a-züê]+[0-5]")
 _MARKED_TONES = {"\u0304": "1", "\u0301": "2", "\u030c": "3", "\u0300": "4"}
 
 
-def given_readings(text: str, hints: Sequence[Hint]) -> tuple[list[Rewrite], list[Refused]]:
+def given_readings(text: str, hints: Sequence[Hint]) -> tuple[list[Rewrite], list[RefusedHint]]:
     """One rewrite for each hint that can be followed, in order; and the hints that cannot."""
     placed, refused = in_place(hints, len(text))
     rewrites: list[Rewrite] = []
@@ -30,7 +30,7 @@ def given_readings(text: str, hints: Sequence[Hint]) -> tuple[list[Rewrite], lis
         found = _rewrite(text, hint)
         if found is None:
             rule = "phonemes_unknown" if hint.kind == "phonemes" else "say_as_unknown"
-            refused.append(Refused(hint.span, rule))
+            refused.append(RefusedHint(hint.span, rule))
         else:
             rewrites.append(found)
     return rewrites, sorted(refused, key=lambda each: each.source)

@@ -61,7 +61,7 @@ class PhraseBook:
 
 
 @dataclass(frozen=True, slots=True)
-class Lexicon:
+class ZhLexicon:
     """All that is known about readings before the sentence is seen."""
 
     characters: Mapping[str, str]
@@ -74,7 +74,7 @@ class Lexicon:
     """Rules for single characters by what stands beside them; the first that holds wins."""
 
 
-def load() -> Lexicon:
+def load() -> ZhLexicon:
     """Read the dictionary and our own tables; takes about 0.3 s of CPU once.
 
     Raises:
@@ -83,7 +83,7 @@ def load() -> Lexicon:
     own = dict(_own_words())
     characters = {char: sys.intern(_digit_tone(reading)) for char, reading in _characters()}
     characters |= {char: readings[0] for char, readings in own.items() if len(char) == 1}
-    return Lexicon(
+    return ZhLexicon(
         characters=characters,
         phrases=PhraseBook.of(dict(_phrases(characters))),
         overrides=PhraseBook.of({word: readings for word, readings in own.items() if len(word) > 1}),

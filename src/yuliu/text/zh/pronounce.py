@@ -14,7 +14,7 @@ from yuliu.text.zh.words import Word, is_word, prosodic, segment
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from yuliu.text.zh.lexicon import Lexicon
+    from yuliu.text.zh.lexicon import ZhLexicon
 
 _NOTHING_GIVEN: Mapping[int, str] = MappingProxyType({})
 _LEFT_WINDOW = 8
@@ -58,7 +58,7 @@ class _Places:
         return free and (end - start > 2 or _fits(start, end, self.inside))
 
 
-def pronounce(text: str, lexicon: Lexicon, given: Mapping[int, str] = _NOTHING_GIVEN) -> list[Syllable]:
+def pronounce(text: str, lexicon: ZhLexicon, given: Mapping[int, str] = _NOTHING_GIVEN) -> list[Syllable]:
     """Read a clause that holds only characters of ``lexicon.characters``; about linear in its length.
 
     Args:
@@ -77,7 +77,7 @@ def pronounce(text: str, lexicon: Lexicon, given: Mapping[int, str] = _NOTHING_G
     return _merge_rhotic(text, spoken, set(accumulate(prosodic(words))), given)
 
 
-def _citation(text: str, words: Sequence[Word], lexicon: Lexicon) -> list[str]:
+def _citation(text: str, words: Sequence[Word], lexicon: ZhLexicon) -> list[str]:
     tones = [lexicon.characters[char] for char in text]
     inside = _word_inside(words)
     settled = _apply_phrases(text, tones, lexicon, inside)
@@ -101,7 +101,7 @@ def _word_inside(words: Sequence[Word]) -> set[int]:
     return inside
 
 
-def _apply_phrases(text: str, tones: list[str], lexicon: Lexicon, inside: set[int]) -> set[int]:
+def _apply_phrases(text: str, tones: list[str], lexicon: ZhLexicon, inside: set[int]) -> set[int]:
     """Read by the dictionary, longest phrase first; give the places in idioms that nothing else may change."""
     idioms: set[int] = set()
     at = 0
@@ -124,7 +124,7 @@ def _fits(start: int, end: int, inside: set[int]) -> bool:
     return all(place in inside for place in range(start + 1, end)) and (start in inside or end in inside)
 
 
-def _apply_overrides(text: str, tones: list[str], lexicon: Lexicon, places: _Places) -> None:
+def _apply_overrides(text: str, tones: list[str], lexicon: ZhLexicon, places: _Places) -> None:
     """Put in our own words, longest first; a pair must not cut a word in two (人数 | 到 is not 数到)."""
     at = 0
     while at < len(text):
@@ -138,7 +138,7 @@ def _apply_overrides(text: str, tones: list[str], lexicon: Lexicon, places: _Pla
         at += size or 1
 
 
-def _in_context(text: str, at: int, lexicon: Lexicon) -> str | None:
+def _in_context(text: str, at: int, lexicon: ZhLexicon) -> str | None:
     left = text[max(0, at - _LEFT_WINDOW) : at]
     for context in lexicon.contexts[text[at]]:
         if context.left.search(left) and context.right.match(text, at + 1):
@@ -169,7 +169,7 @@ _NOT_AFTER_ADVERB = re.compile(
 )
 
 
-def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon: Lexicon) -> None:
+def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon: ZhLexicon) -> None:
     """地 after an adverbial (高兴地笑) is neutral; as a noun it stays di4. Surnames are read as such in names."""
     for titled in _TITLED.finditer(text):
         tones[titled.start()] = SURNAMES[titled[0]]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from yuliu.errors import InvalidRequest, Overloaded
 from yuliu.types import Coverage, Span
-from yuliu.wire.manner import Manner
+from yuliu.wire.synthesis_options import SynthesisOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,7 +50,7 @@ class Close(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Sound:
+class OutputFormat:
     """How sound is to be sent."""
 
     format: str = "pcm"
@@ -67,9 +67,9 @@ class Start:
 
     context: str
     voice: str | None = None
-    sound: Sound = Sound()
+    sound: OutputFormat = OutputFormat()
     speed: float = 1.0
-    manner: Manner = field(default_factory=Manner)
+    manner: SynthesisOptions = field(default_factory=SynthesisOptions)
     lexicon: tuple[str, ...] = ()
     lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
     timings: bool = True
@@ -95,7 +95,7 @@ class Resume:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class TextDelta:
     """More text, cut anywhere."""
 
     context: str
@@ -124,7 +124,7 @@ class Config:
 
 
 @dataclass(frozen=True, slots=True)
-class Playback:
+class PlaybackPosition:
     """How much the listener has heard."""
 
     context: str
@@ -155,9 +155,9 @@ class Ping:
     """Comes back as it is."""
 
 
-ForText = Text | Flush | Config | End
+ForText = TextDelta | Flush | Config | End
 """What is about the text of a context."""
-OfContext = ForText | Playback | Cancel
+OfContext = ForText | PlaybackPosition | Cancel
 ClientMessage = Start | Resume | OfContext | Ping
 
 
@@ -288,7 +288,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Cancelled:
+class CancelAck:
     """The answer to ``cancel``: nothing comes of the context after it."""
 
     context: str = ""
@@ -345,7 +345,7 @@ class Draining:
 
 Told = Started | SegmentBegun | Timings | Marks | Stalled | Resumed | Done | Failure
 """What is kept for a client that comes back."""
-ServerMessage = Told | Continued | Cancelled | Pong | Draining
+ServerMessage = Told | Continued | CancelAck | Pong | Draining
 
 
 def failure_of(

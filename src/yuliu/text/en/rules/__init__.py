@@ -10,14 +10,14 @@ from yuliu.text.en.rules import addresses, dates, money, names, numbers, phones,
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from yuliu.text.en.rule import Rule
+    from yuliu.text.en.rule import EnglishRule
 
 
-def _with_digits(rules: Sequence[Rule]) -> Iterator[Rule]:
+def _with_digits(rules: Sequence[EnglishRule]) -> Iterator[EnglishRule]:
     return (dataclasses.replace(rule, needs_digit=True) for rule in rules)
 
 
-def ordered() -> tuple[Rule, ...]:
+def ordered() -> tuple[EnglishRule, ...]:
     """All rules; of those that match at the same place the first that does not decline wins."""
     return (
         *_with_digits(phones.RULES),

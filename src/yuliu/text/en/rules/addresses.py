@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from yuliu.text.en.number_words import cardinal, digits, number
-from yuliu.text.en.rule import Rule
+from yuliu.text.en.rule import EnglishRule
 from yuliu.text.en.rules.names import CHUNKS, name_words
 from yuliu.text.en.tables import listing, table
 
@@ -108,12 +108,12 @@ def _characters(run: str) -> str:
 
 
 RULES = (
-    Rule(
+    EnglishRule(
         "mac",
         re.compile(r"(?<![\w:-])(?:[0-9A-Fa-f]{2}([:-]))(?:[0-9A-Fa-f]{2}\1){4}[0-9A-Fa-f]{2}(?![\w:-])"),
         _hardware,
     ),
-    Rule(
+    EnglishRule(
         "ipv6",
         re.compile(
             r"(?<![\w:.])(?=[0-9A-Fa-f:]{0,40}[0-9A-Fa-f]{3}|[\d:]{0,40}[A-Fa-f]|::1(?!\w))(?<!\[)"
@@ -122,26 +122,26 @@ RULES = (
         ),
         _hardware,
     ),
-    Rule(
+    EnglishRule(
         "url",
         re.compile(r"(?<![\w@.])(?:[Hh]ttps?|[Ff]tp|wss?|file|ssh|git)://[^\s<>\"“”)\]]*[^\s<>\"“”)\],.;:!?']"),
         _url,
     ),
-    Rule(
+    EnglishRule(
         "mail",
         re.compile(
             r"(?<![\w.+-])(?:mailto:)?[A-Za-z0-9][\w.+-]{0,63}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,5}(?!\w)"
         ),
         _mail,
     ),
-    Rule(
+    EnglishRule(
         "ip",
         re.compile(
             r"(?<![\w.])(?P<ip>(?:\d{1,3}\.){3}\d{1,3})(?::(?P<port>\d{1,5}))?(?:/(?P<bits>\d{1,2}))?(?!\w|\.\d)"
         ),
         _octets,
     ),
-    Rule(
+    EnglishRule(
         "domain",
         re.compile(
             r"(?<![\w@.-])(?:www\.(?:[A-Za-z0-9-]{1,63}\.){1,4}[A-Za-z]{2,10}"
@@ -149,8 +149,8 @@ RULES = (
         ),
         _url,
     ),
-    Rule("local", re.compile(r"(?<![\w.])localhost:\d{2,5}(?:/[\w/.-]*\w)?"), _url),
-    Rule(
+    EnglishRule("local", re.compile(r"(?<![\w.])localhost:\d{2,5}(?:/[\w/.-]*\w)?"), _url),
+    EnglishRule(
         "file",
         re.compile(
             r"(?<![\w./@-])(?:[A-Za-z0-9][\w-]{0,63}(?:\.[\w-]{1,30}){0,2}"
@@ -158,21 +158,21 @@ RULES = (
         ),
         _file,
     ),
-    Rule(
+    EnglishRule(
         "path",
         re.compile(r"(?<![\w/.])(?:~|\.{1,2})?/[A-Za-z_][\w.-]{0,63}(?:/[\w.-]{1,63}){1,16}/?(?<![.-])"),
         _path,
     ),
-    Rule(
+    EnglishRule(
         "extension",
         re.compile(rf"(?<!\S)(?P<star>\*)?\.(?P<name>{_EXTENSIONS})(?!\w|\.\w)"),
         lambda match: ("star " if match["star"] else "") + "dot " + address_words(match["name"]),
     ),
-    Rule(
+    EnglishRule(
         "forum",
         re.compile(r"(?<![\w/])(?P<kind>[ru])/(?=[A-Za-z_]{2})"),
         lambda match: match["kind"].upper() + " slash ",
     ),
-    Rule("home_path", re.compile(r"(?<!\w)(?:~|\.{1,2})/[\w.-]{1,63}(?<![.-])(?![\w/])"), _path),
-    Rule("windows_path", re.compile(r"(?<!\w)[A-Za-z]:\\[\w.-]{1,63}(?:\\[\w.-]{1,63}){0,16}(?<![.-])"), _path),
+    EnglishRule("home_path", re.compile(r"(?<!\w)(?:~|\.{1,2})/[\w.-]{1,63}(?<![.-])(?![\w/])"), _path),
+    EnglishRule("windows_path", re.compile(r"(?<!\w)[A-Za-z]:\\[\w.-]{1,63}(?:\\[\w.-]{1,63}){0,16}(?<![.-])"), _path),
 )

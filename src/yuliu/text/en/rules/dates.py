@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from yuliu.text.en.number_words import cardinal, decade, digits, ordinal, two_digit_year, year
-from yuliu.text.en.rule import Rule, word_after, word_before
+from yuliu.text.en.rule import EnglishRule, word_after, word_before
 from yuliu.text.en.tables import any_of, listing
 
 _MONTHS = listing(
@@ -254,7 +254,7 @@ _SCORED = frozenset(listing("scored score got rated earned received gave only"))
 _DATE_BEFORE = frozenset(listing("on since until till due dated"))
 
 RULES = (
-    Rule(
+    EnglishRule(
         "date_iso",
         re.compile(
             r"(?<![\w.-])(?P<y>[12]\d{3})(?P<sep>[-/.])(?P<m>\d{1,2})(?P=sep)(?P<d>\d{1,2})"
@@ -262,14 +262,14 @@ RULES = (
         ),
         _iso,
     ),
-    Rule(
+    EnglishRule(
         "date_slashed",
         re.compile(
             r"(?<![\w./-])(?P<a>\d{1,2})(?P<sep>[/.-])(?P<b>\d{1,2})(?P=sep)(?P<y>[12]\d{3}|\d\d)(?![\w/-]|\.\d)"
         ),
         _slashed,
     ),
-    Rule(
+    EnglishRule(
         "month_day",
         re.compile(
             rf"\b(?P<month>{_MONTH})\.? (?P<day>{_DAY_NUMBER})(?: ?[-–—] ?(?P<last>{_DAY_NUMBER}))?"
@@ -277,7 +277,7 @@ RULES = (
         ),
         _month_day,
     ),
-    Rule(
+    EnglishRule(
         "day_month",
         re.compile(
             rf"(?<![\w.,:/$-])(?P<the>[Tt]he )?(?P<day>{_DAY_NUMBER})(?: ?[-–—] ?(?P<last>{_DAY_NUMBER}))? (?:of )?"
@@ -285,7 +285,7 @@ RULES = (
         ),
         _day_month,
     ),
-    Rule(
+    EnglishRule(
         "day_month_joined",
         re.compile(
             rf"(?<![\w.-])(?P<day>0?[1-9]|[12]\d|3[01])(?P<sep>[-/ ])(?P<month>{_SHORT_MONTH})(?P=sep)"
@@ -293,46 +293,48 @@ RULES = (
         ),
         _day_month_joined,
     ),
-    Rule(
+    EnglishRule(
         "year_month",
         re.compile(r"(?<![\w./-])(?P<year>[12]\d{3})/(?P<month>0?[1-9]|1[0-2])(?![\w/]|\.\d)"),
         _year_month,
     ),
-    Rule("month_slash_day", re.compile(r"(?<![\w./-])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\w/]|[.]\d)"), _month_slash_day),
-    Rule(
+    EnglishRule(
+        "month_slash_day", re.compile(r"(?<![\w./-])(?P<m>\d{1,2})/(?P<d>\d{1,2})(?![\w/]|[.]\d)"), _month_slash_day
+    ),
+    EnglishRule(
         "timed",
         re.compile(r"(?<![\w.:/$])(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)\.(?P<fraction>\d{1,3})(?![\w:]|\.\d)"),
         _timed,
     ),
-    Rule(
+    EnglishRule(
         "military",
         re.compile(r"(?<![\w.,:/$-])(?P<hour>[01]\d|2[0-3])(?P<minute>[0-5]\d)(?= ?(?:hours|hrs)\b)"),
         _military,
     ),
-    Rule(
+    EnglishRule(
         "clock",
         re.compile(
             rf"(?<![\w.:/$])(?P<hour>\d{{1,2}}):(?P<minute>\d\d)(?::(?P<second>\d\d))?(?![\d:]|\.\d){_MERIDIEM}?"
         ),
         _clock,
     ),
-    Rule(
+    EnglishRule(
         "hours",
         re.compile(rf"(?<![\w.:/$-])(?P<first>\d{{1,2}}) ?[-–] ?(?P<last>\d{{1,2}}){_MERIDIEM}"),
         _hours,
     ),
-    Rule("hour", re.compile(rf"(?<![\w.:/$])(?P<hour>\d{{1,2}}){_MERIDIEM}"), _hour),
-    Rule(
+    EnglishRule("hour", re.compile(rf"(?<![\w.:/$])(?P<hour>\d{{1,2}}){_MERIDIEM}"), _hour),
+    EnglishRule(
         "clock_to",
         re.compile(r"(?:(?<=:\d\d)|(?<=\d[AaPp][Mm])|(?<= [AaPp][Mm])|(?<=[ap]\.m\.))(?:[-–—]| [-–—] )(?=\d)"),
         _clock_to,
     ),
-    Rule(
+    EnglishRule(
         "joined",
         re.compile(r"(?:(?<=\d0s)|(?<=\dst)|(?<=\dnd)|(?<=\drd)|(?<=\dth)|(?<=noon)|(?<=[Nn]ight))(?: ?–|-) ?(?=\d)"),
         lambda match: " to ",
     ),
-    Rule(
+    EnglishRule(
         "joined_dates",
         re.compile(
             r"(?:(?<=\d)|(?<=\dst)|(?<=\dnd)|(?<=\drd)|(?<=\dth)|(?<=[ap]m)|(?<=[AP]M)|(?<=[ap]\.m\.))"
@@ -341,7 +343,7 @@ RULES = (
         ),
         lambda match: " to ",
     ),
-    Rule(
+    EnglishRule(
         "verse",
         re.compile(
             rf"\b(?P<book>{any_of(_BOOKS)})\.? (?P<chapter>\d{{1,3}}):(?P<verse>\d{{1,3}})"
@@ -349,13 +351,13 @@ RULES = (
         ),
         _verse,
     ),
-    Rule(
+    EnglishRule(
         "clock_dotted",
         re.compile(rf"(?<![\w.:/$-])(?P<hour>1[0-2]|0?[1-9])\.(?P<minute>[0-5]\d)(?P<second>)?{_MERIDIEM}"),
         _clock_dotted,
     ),
-    Rule("zone", re.compile(r"\b(?P<zone>UTC|GMT) ?-(?=\d)"), lambda match: f"{match['zone']} minus "),
-    Rule(
+    EnglishRule("zone", re.compile(r"\b(?P<zone>UTC|GMT) ?-(?=\d)"), lambda match: f"{match['zone']} minus "),
+    EnglishRule(
         "decade",
         re.compile(
             r"(?:(?<![\w.,$-])|(?<=0s-))(?P<prefix>(?:[Mm]id|[Ee]arly|[Ll]ate|[Pp]re|[Pp]ost)-)?(?P<mark>')?"
@@ -363,14 +365,14 @@ RULES = (
         ),
         _decade,
     ),
-    Rule("short_year", re.compile(r"(?<!\w)'(?P<year>\d\d)(?![\w']|[.,:]\d)"), _short_year),
+    EnglishRule("short_year", re.compile(r"(?<!\w)'(?P<year>\d\d)(?![\w']|[.,:]\d)"), _short_year),
 )
 NAMES = (
-    Rule("months", re.compile(rf"\b(?P<first>{_MONTH})\.?[-–](?P<last>{_MONTH})\b(?:\.(?= \d))?"), _months),
-    Rule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b| '\d\d\b))"), _short_month),
-    Rule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
-    Rule("weekday_list", re.compile(rf"\b{_DAY}(?:/{_DAY}){{1,6}}\b"), _weekday_list),
-    Rule(
+    EnglishRule("months", re.compile(rf"\b(?P<first>{_MONTH})\.?[-–](?P<last>{_MONTH})\b(?:\.(?= \d))?"), _months),
+    EnglishRule("short_month", re.compile(rf"\b(?P<month>{_SHORT_MONTH})(?:\.|(?= \d{{4}}\b| '\d\d\b))"), _short_month),
+    EnglishRule("weekdays", re.compile(rf"\b(?P<first>{_DAY})\.?[-–](?P<last>{_DAY})\b\.?(?= |$|[,;:])"), _weekdays),
+    EnglishRule("weekday_list", re.compile(rf"\b{_DAY}(?:/{_DAY}){{1,6}}\b"), _weekday_list),
+    EnglishRule(
         "weekday",
         re.compile(rf"\b(?P<weekday>{_DAY})(?:\.(?=,? [A-Za-z\d])|(?=,? (?:{_MONTH}|(?:the )?\d)))"),
         _weekday,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from yuliu.text.en.number_words import number, whole
-from yuliu.text.en.rule import Rule, word_after, word_before
+from yuliu.text.en.rule import EnglishRule, word_after, word_before
 from yuliu.text.en.tables import any_of, listing, table
 
 NUMBER = r"(?:(?:\d{1,3}(?:,\d{3}){1,12}(?!\d)|\d{1,40})(?:\.\d{1,40})?|\.\d{1,40})"
@@ -149,7 +149,7 @@ def _continental(match: re.Match[str]) -> str:
 
 
 RULES = (
-    Rule(
+    EnglishRule(
         "continental_money",
         re.compile(
             rf"{_SIGN}(?<!\w)(?P<symbol>{any_of(_SYMBOLS)}) ?(?P<amount>\d{{1,3}}(?:\.\d{{3}}){{0,4}},\d\d|"
@@ -157,14 +157,14 @@ RULES = (
         ),
         _continental,
     ),
-    Rule(
+    EnglishRule(
         "continental_money_after",
         re.compile(
             rf"(?<![\w.,]){_SIGN}(?P<amount>\d{{1,3}}(?:\.\d{{3}}){{0,4}},\d\d) ?(?P<symbol>[€£₺]|EUR|GBP)(?!\w)"
         ),
         _continental,
     ),
-    Rule(
+    EnglishRule(
         "money_range",
         re.compile(
             rf"(?<![\w$])(?P<symbol>{any_of(_SYMBOLS)}) ?(?P<first>{NUMBER})"
@@ -173,21 +173,21 @@ RULES = (
         ),
         _money_range,
     ),
-    Rule(
+    EnglishRule(
         "money",
         re.compile(
             rf"{_SIGN}(?<!\w)(?P<symbol>{any_of(_SYMBOLS)}) ?(?P<inner>-)?(?P<amount>{NUMBER}){_SCALE}{_PER_TAIL}"
         ),
         _money,
     ),
-    Rule(
+    EnglishRule(
         "money_code",
         re.compile(
             rf"{_SIGN}(?<!\w)(?P<symbol>{any_of(_CODES)})\.? ?(?P<inner>-)?(?P<amount>{NUMBER}){_SCALE}{_PER_TAIL}"
         ),
         _money,
     ),
-    Rule(
+    EnglishRule(
         "money_after",
         re.compile(
             rf"(?<![\w.,$]){_SIGN}(?P<amount>{NUMBER}){_SCALE} ?"
@@ -195,5 +195,5 @@ RULES = (
         ),
         _money_after,
     ),
-    Rule("cents", re.compile(rf"(?<![\w.,$]){_SIGN}(?P<amount>{NUMBER}) ?¢"), _cents),
+    EnglishRule("cents", re.compile(rf"(?<![\w.,$]){_SIGN}(?P<amount>{NUMBER}) ?¢"), _cents),
 )

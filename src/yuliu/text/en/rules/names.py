@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from yuliu.text.en.number_words import cardinal, digits, number, pairs, plural, whole, year
-from yuliu.text.en.rule import Rule
+from yuliu.text.en.rule import EnglishRule
 from yuliu.text.en.tables import any_of, listing
 
 CHUNKS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+|.", re.DOTALL)
@@ -100,10 +100,12 @@ def _mixed_digits(part: str, *, lead: str, follows: bool) -> str:
 
 
 RULES = (
-    Rule("dotnet", re.compile(r"(?<!\w)\.NET\b"), lambda match: "dot net"),
-    Rule("sharp", re.compile(r"(?<!\w)(?P<letter>[A-G])[#♯](?!\w)"), lambda match: f"{match['letter']} sharp"),
-    Rule("plus_plus", re.compile(r"(?<!\w)(?P<name>[A-Za-z]|Notepad)\+\+(?:(?P<version>\d\d)(?!\d))?"), _plus_plus),
-    Rule(
+    EnglishRule("dotnet", re.compile(r"(?<!\w)\.NET\b"), lambda match: "dot net"),
+    EnglishRule("sharp", re.compile(r"(?<!\w)(?P<letter>[A-G])[#♯](?!\w)"), lambda match: f"{match['letter']} sharp"),
+    EnglishRule(
+        "plus_plus", re.compile(r"(?<!\w)(?P<name>[A-Za-z]|Notepad)\+\+(?:(?P<version>\d\d)(?!\d))?"), _plus_plus
+    ),
+    EnglishRule(
         "version",
         re.compile(
             r"(?<![\w.,$])(?:(?P<v>[vV])\.? ?(?=\d{1,4}\.)|(?P<small>v)(?=\d))?"
@@ -112,37 +114,37 @@ RULES = (
         ),
         _version,
     ),
-    Rule(
+    EnglishRule(
         "named_version",
         re.compile(rf"\b(?P<name>{any_of(_VERSIONED)}) (?P<run>\d{{1,3}}\.\d{{1,3}})(?![\w%]|\.\d)"),
         _named_version,
     ),
-    Rule(
+    EnglishRule(
         "standard",
         re.compile(r"(?<![\w.])(?P<name>[A-Z])\.(?P<run>\d{3})(?!\w|\.\d)"),
         lambda match: f"{match['name']} dot {digits(match['run'])}",
     ),
-    Rule(
+    EnglishRule(
         "flight",
         re.compile(rf"(?<!\w)(?P<name>{any_of(_AIRLINES)}) (?P<run>\d{{3,4}})(?![\w]|[.,:-]\d)"),
         lambda match: f"{match['name']} {digits(match['run'])}",
     ),
-    Rule(
+    EnglishRule(
         "clause",
         re.compile(r"(?<![\w.,])(?P<run>\d{3})\((?P<name>[a-z])\)"),
         lambda match: f"{pairs(match['run'])} {match['name'].upper()}",
     ),
-    Rule("dotted", re.compile(r"(?<![\w.@])[a-z_]\w{1,40}(?:\.[a-z_]\w{1,40}){1,6}(?!\w)"), _name),
-    Rule("numbered", re.compile(r"(?<![\w&#])#(?=[A-Z]{1,4}-?\d)"), lambda match: "number "),
-    Rule("hashtag", re.compile(r"(?<![\w&#])#(?P<name>\d{0,6}[A-Za-z_]\w{0,99})"), _hashtag),
-    Rule("handle", re.compile(r"(?<![\w@])@(?P<name>[A-Za-z_]\w{0,63})"), _handle),
-    Rule(
+    EnglishRule("dotted", re.compile(r"(?<![\w.@])[a-z_]\w{1,40}(?:\.[a-z_]\w{1,40}){1,6}(?!\w)"), _name),
+    EnglishRule("numbered", re.compile(r"(?<![\w&#])#(?=[A-Z]{1,4}-?\d)"), lambda match: "number "),
+    EnglishRule("hashtag", re.compile(r"(?<![\w&#])#(?P<name>\d{0,6}[A-Za-z_]\w{0,99})"), _hashtag),
+    EnglishRule("handle", re.compile(r"(?<![\w@])@(?P<name>[A-Za-z_]\w{0,63})"), _handle),
+    EnglishRule(
         "snake",
         re.compile(r"(?<!\w)_{0,2}[A-Za-z][A-Za-z0-9]{0,63}(?:_{1,2}[A-Za-z0-9]{1,63}){1,16}_{0,2}(?!\w)"),
         _name,
     ),
-    Rule("call", re.compile(r"(?<!\w)[A-Za-z]\w{0,63}(?=\(\))"), _name),
-    Rule(
+    EnglishRule("call", re.compile(r"(?<!\w)[A-Za-z]\w{0,63}(?=\(\))"), _name),
+    EnglishRule(
         "mixed",
         re.compile(
             r"(?<![\w.,$'-])(?=[A-Za-z-]{0,24}\d)(?=\d{0,12}-?[A-Za-z])[A-Za-z0-9]{1,32}"
@@ -150,7 +152,7 @@ RULES = (
         ),
         _mixed,
     ),
-    Rule(
+    EnglishRule(
         "camel",
         re.compile(r"(?<!\w)[a-z]{2,20}(?:[A-Z][a-z0-9]{2,20}){1,6}(?!\w)|(?<!\w)(?:[A-Z][a-z]{2,20}){3,6}(?!\w)"),
         _name,

@@ -6,7 +6,7 @@ import re
 
 from yuliu.text.en.measures import PER, UNITS, plural_of
 from yuliu.text.en.number_words import cardinal, digits, number, ordinal, year
-from yuliu.text.en.rule import Rule, before, word_after, word_before
+from yuliu.text.en.rule import EnglishRule, before, word_after, word_before
 from yuliu.text.en.rules.money import NUMBER
 from yuliu.text.en.rules.units import sign_words
 from yuliu.text.en.tables import any_of, listing
@@ -219,13 +219,13 @@ def _is_year(match: re.Match[str]) -> bool:
 
 
 RULES = (
-    Rule(
+    EnglishRule(
         "beats",
         re.compile(rf"{_START}(?P<top>\d{{1,2}})/(?P<bottom>2|4|8|16)(?= (?:time|meter|signature|beat)\b)"),
         lambda match: f"{number(match['top'])} {number(match['bottom'])}",
     ),
-    Rule("hex", re.compile(r"(?<!\w)0[xX](?P<run>[0-9A-Fa-f]{1,16})(?!\w)"), _hex),
-    Rule(
+    EnglishRule("hex", re.compile(r"(?<!\w)0[xX](?P<run>[0-9A-Fa-f]{1,16})(?!\w)"), _hex),
+    EnglishRule(
         "thousands",
         re.compile(
             rf"{_START}{_MINUS}(?P<run>[1-9]\d{{0,2}}(?:(?: \d{{3}}){{2,4}}|(?:['_]\d{{3}}){{1,4}})(?:\.\d{{1,9}})?)"
@@ -233,7 +233,7 @@ RULES = (
         ),
         _thousands,
     ),
-    Rule(
+    EnglishRule(
         "power_of_ten",
         re.compile(
             rf"{_START}(?P<base>\d{{1,6}}(?:\.\d{{1,12}})?) ?[×x·*] ?10\^(?P<minus>-)?(?P<power>\d{{1,3}})"
@@ -241,11 +241,11 @@ RULES = (
         ),
         _power_of_ten,
     ),
-    Rule(
+    EnglishRule(
         "parts_of", re.compile(rf"{_START}(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,3}})(?:st|nd|rd|th)s?(?!\w)"), _parts_of
     ),
-    Rule("hundredths", re.compile(rf"{_START}(?P<bottom>\d{{1,4}})(?:ths|rds)(?!\w)"), _hundredths),
-    Rule(
+    EnglishRule("hundredths", re.compile(rf"{_START}(?P<bottom>\d{{1,4}})(?:ths|rds)(?!\w)"), _hundredths),
+    EnglishRule(
         "scientific",
         re.compile(
             rf"{_START}(?P<sign>(?<![\w)])[-+])?(?P<base>\d{{1,20}}(?:\.\d{{1,20}})?)[eE](?P<minus>[-+])?"
@@ -253,8 +253,8 @@ RULES = (
         ),
         _scientific,
     ),
-    Rule("always", re.compile(rf"{_START}(?:24/7(?:/365)?|50/50|20/20|50[-–]50|20[-–]20){_EDGE}"), _always),
-    Rule(
+    EnglishRule("always", re.compile(rf"{_START}(?:24/7(?:/365)?|50/50|20/20|50[-–]50|20[-–]20){_EDGE}"), _always),
+    EnglishRule(
         "mixed_fraction",
         re.compile(
             rf"{_START}{_MINUS}(?P<whole>\d{{1,6}})(?: |-| and )(?P<top>\d{{1,2}})/(?P<bottom>\d{{1,3}})"
@@ -262,23 +262,23 @@ RULES = (
         ),
         _mixed_fraction,
     ),
-    Rule(
+    EnglishRule(
         "fraction",
         re.compile(rf"{_START}{_MINUS}(?P<top>\d{{1,4}}(?:\.\d)?)/(?P<bottom>\d{{1,4}}){_UNIT_TAIL}{_EDGE}"),
         _fraction,
     ),
-    Rule("several", re.compile(rf"{_START}\d{{1,8}}(?:[-–]\d{{1,8}}){{2,7}}{_EDGE}"), _several),
-    Rule(
+    EnglishRule("several", re.compile(rf"{_START}\d{{1,8}}(?:[-–]\d{{1,8}}){{2,7}}{_EDGE}"), _several),
+    EnglishRule(
         "range",
         re.compile(rf"{_START}(?P<first>{NUMBER})(?P<dash> ?[-–—] ?)(?P<last>{NUMBER})(?!\w|[-–:/]\d|[.,]\d)"),
         _range,
     ),
-    Rule(
+    EnglishRule(
         "ratio",
         re.compile(rf"{_START}(?P<first>\d{{1,4}}) ?: ?(?P<last>\d{{1,3}}(?:,\d{{3}}){{1,2}}|\d{{1,4}}){_EDGE}"),
         _ratio,
     ),
-    Rule(
+    EnglishRule(
         "continental",
         re.compile(
             rf"{_START}(?:\d{{1,3}}(?:\.\d{{3}}){{2,6}}(?:,\d{{1,2}})?|\d{{1,3}}\.\d{{3}},\d{{1,2}}|\d{{1,3}},\d{{1,2}}){_EDGE}"
@@ -286,5 +286,7 @@ RULES = (
         _continental,
     ),
 )
-LAST = (Rule("number", re.compile(rf"(?P<sign>(?<![\w)\].%])[-+±](?=[\d.]))?(?P<run>{NUMBER})"), _year_or_number),)
+LAST = (
+    EnglishRule("number", re.compile(rf"(?P<sign>(?<![\w)\].%])[-+±](?=[\d.]))?(?P<run>{NUMBER})"), _year_or_number),
+)
 """Whatever digits are left."""

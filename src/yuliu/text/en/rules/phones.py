@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from yuliu.text.en.number_words import cardinal, digits, pairs, whole
-from yuliu.text.en.rule import Rule, before, word_after, word_before
+from yuliu.text.en.rule import EnglishRule, before, word_after, word_before
 from yuliu.text.en.tables import any_of, listing, table
 
 _ROOM = listing(
@@ -88,7 +88,7 @@ def _zip(match: re.Match[str]) -> str:
 
 
 RULES = (
-    Rule(
+    EnglishRule(
         "phone",
         re.compile(
             r"(?<![\w.-])(?:\+\d{1,3}[ .-]?)?(?:1[ .-])?"
@@ -97,21 +97,23 @@ RULES = (
         ),
         _phone,
     ),
-    Rule("phone_area", re.compile(r"(?<![\w.-])\(0\d{1,4}\) ?\d{3,4}[ -]?\d{3,5}(?![\w-]|[.,]\d)"), _phone),
-    Rule("phone_trunk", re.compile(r"(?<![\w.,+-])0\d{2,4}[ -](?:\d{5,6}|\d{3,4}[ -]\d{3,4})(?![\w-]|[.,]\d)"), _phone),
-    Rule(
+    EnglishRule("phone_area", re.compile(r"(?<![\w.-])\(0\d{1,4}\) ?\d{3,4}[ -]?\d{3,5}(?![\w-]|[.,]\d)"), _phone),
+    EnglishRule(
+        "phone_trunk", re.compile(r"(?<![\w.,+-])0\d{2,4}[ -](?:\d{5,6}|\d{3,4}[ -]\d{3,4})(?![\w-]|[.,]\d)"), _phone
+    ),
+    EnglishRule(
         "phone_dialled", re.compile(r"(?<![\w.,+-])00 ?[1-9]\d{0,2}(?:[ -]\(?\d{1,5}\)?){2,6}(?![\w-]|[.,]\d)"), _phone
     ),
-    Rule("extension", re.compile(r"(?<=\d{4}),? ?[xX](?P<run>\d{1,5})(?!\w)"), _extension),
-    Rule("keys", re.compile(r"(?<![\w*#])(?:\*\d{1,4}[*#]?|#\d{1,4}[*#]|\d{1,4}#)(?!\w)"), _keys),
-    Rule("zip", re.compile(r"(?<=, )(?P<state>[A-Z]{2}),? (?P<run>\d{5}(?:-\d{4})?)(?!\w|[.,-]\d)"), _zip),
-    Rule("phone_plain", re.compile(r"(?<![\w.,+-])(?:\d{3} )?\d{3} \d{4}(?![\w-]|[.,]\d)"), _phone),
-    Rule("phone_abroad", re.compile(r"(?<!\w)\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,6}(?![\w-]|[.,]\d)"), _phone),
-    Rule("phone_run", re.compile(r"(?<!\w)\+\d{7,15}(?!\w)"), _phone),
-    Rule("social", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"), _grouped),
-    Rule("card", re.compile(r"(?<![\w-])\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?![\w-])"), _grouped),
-    Rule("emergency", re.compile(r"(?<![\w.,$-])\d{3}(?!\w|[.,:/-]\w|%)"), _emergency),
-    Rule(
+    EnglishRule("extension", re.compile(r"(?<=\d{4}),? ?[xX](?P<run>\d{1,5})(?!\w)"), _extension),
+    EnglishRule("keys", re.compile(r"(?<![\w*#])(?:\*\d{1,4}[*#]?|#\d{1,4}[*#]|\d{1,4}#)(?!\w)"), _keys),
+    EnglishRule("zip", re.compile(r"(?<=, )(?P<state>[A-Z]{2}),? (?P<run>\d{5}(?:-\d{4})?)(?!\w|[.,-]\d)"), _zip),
+    EnglishRule("phone_plain", re.compile(r"(?<![\w.,+-])(?:\d{3} )?\d{3} \d{4}(?![\w-]|[.,]\d)"), _phone),
+    EnglishRule("phone_abroad", re.compile(r"(?<!\w)\+\d{1,3}(?:[ .-]?\(?\d{1,5}\)?){2,6}(?![\w-]|[.,]\d)"), _phone),
+    EnglishRule("phone_run", re.compile(r"(?<!\w)\+\d{7,15}(?!\w)"), _phone),
+    EnglishRule("social", re.compile(r"(?<![\w-])\d{3}-\d{2}-\d{4}(?![\w-])"), _grouped),
+    EnglishRule("card", re.compile(r"(?<![\w-])\d{4}([ -])\d{4}\1\d{4}\1\d{4}(?![\w-])"), _grouped),
+    EnglishRule("emergency", re.compile(r"(?<![\w.,$-])\d{3}(?!\w|[.,:/-]\w|%)"), _emergency),
+    EnglishRule(
         "code",
         re.compile(
             rf"(?i:\b(?P<word>{any_of(_CODE)}))(?P<gap>(?i: code| number| no\.?| is|:| #|#){{0,2}} ?)"
@@ -120,7 +122,7 @@ RULES = (
         ),
         _code,
     ),
-    Rule(
+    EnglishRule(
         "rooms",
         re.compile(
             rf"(?i:\b(?P<word>{any_of(_ROOM)}))(?P<gap>s? )(?P<first>\d{{3,4}})"
@@ -128,7 +130,7 @@ RULES = (
         ),
         lambda match: f"{match['word']}{match['gap']}{pairs(match['first'])} to {pairs(match['last'])}",
     ),
-    Rule(
+    EnglishRule(
         "room",
         re.compile(
             rf"(?i:\b(?P<word>{any_of(_ROOM)}))(?P<gap>\.? (?:[Nn]umber |#)?)(?P<run>\d{{3,7}})(?![\w%]|[.,:/]\d|-\d)"

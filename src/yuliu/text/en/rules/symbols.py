@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from yuliu.text.en.number_words import cardinal
-from yuliu.text.en.rule import Rule
+from yuliu.text.en.rule import EnglishRule
 from yuliu.text.en.tables import any_of
 
 LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u1e00-\u1eff"
@@ -38,61 +38,67 @@ def _power(match: re.Match[str]) -> str:
 
 
 RULES = (
-    Rule("ruler", re.compile(r"(?<![=_*~#-])[=_*~#-]{4,}(?!\w)"), lambda match: ""),
-    Rule(
+    EnglishRule("ruler", re.compile(r"(?<![=_*~#-])[=_*~#-]{4,}(?!\w)"), lambda match: ""),
+    EnglishRule(
         "stars",
         re.compile(r"(?<![\w*])(?P<run>[1-7])\*(?= ?[A-Za-z])"),
         lambda match: f"{cardinal(int(match['run']))} star",
     ),
-    Rule("emoticon", re.compile(_EMOTICON), lambda match: ""),
-    Rule(
+    EnglishRule("emoticon", re.compile(_EMOTICON), lambda match: ""),
+    EnglishRule(
         "squared",
         re.compile(r"(?<=[A-Za-z)\]])\^(?P<run>[23])(?!\d|\.\d)"),
         lambda match: {"2": "squared", "3": "cubed"}[match["run"]],
     ),
-    Rule("footnote", re.compile(r"(?<=[a-z]{4})\^(?![23](?!\d))\d{1,2}(?![\d.])"), lambda match: ""),
-    Rule(
+    EnglishRule("footnote", re.compile(r"(?<=[a-z]{4})\^(?![23](?!\d))\d{1,2}(?![\d.])"), lambda match: ""),
+    EnglishRule(
         "per",
         re.compile(
             r"(?<=[a-z]{2}s)/(?=(?:hour|minute|second|day|night|week|month|year|person|game|user|page|item|mile)\b)"
         ),
         lambda match: " per ",
     ),
-    Rule("power", re.compile(r"(?<=[\w)\]])(?:\^|\*\*)(?P<sign>-)?(?=[\w(])"), _power),
-    Rule(
+    EnglishRule("power", re.compile(r"(?<=[\w)\]])(?:\^|\*\*)(?P<sign>-)?(?=[\w(])"), _power),
+    EnglishRule(
         "times",
         re.compile(r"(?<=[\d)]) ?[*×·] ?(?=[\d(.-])|(?<=[^\w][A-Za-z]) [*×] (?=[\dA-Za-z(](?!\w))|(?<=[\w)])×(?=\w)"),
         lambda match: "times",
     ),
-    Rule(
+    EnglishRule(
         "compare",
         re.compile(r"(?:(?<=[\w)\]%])|(?<=[\w)\]%] ))(?P<mark><=|>=|==|!=|<|>)(?= ?[-\w(.$])(?![A-Za-z]{1,20}[>:])"),
         lambda match: _COMPARED[match["mark"]],
     ),
-    Rule("bound", re.compile(r"(?<![\w)\]<>=-])(?P<mark>[<>])(?=[$£€.]?\d)"), lambda match: _COMPARED[match["mark"]]),
-    Rule("lone_compare", re.compile(r"(?<=[\w,] )(?P<mark>[<>])(?=[, .;]|$)"), lambda match: _COMPARED[match["mark"]]),
-    Rule(
+    EnglishRule(
+        "bound", re.compile(r"(?<![\w)\]<>=-])(?P<mark>[<>])(?=[$£€.]?\d)"), lambda match: _COMPARED[match["mark"]]
+    ),
+    EnglishRule(
+        "lone_compare", re.compile(r"(?<=[\w,] )(?P<mark>[<>])(?=[, .;]|$)"), lambda match: _COMPARED[match["mark"]]
+    ),
+    EnglishRule(
         "by",
         re.compile(r"(?:(?<=\d[cm]m )|(?<=\d [cm]m )|(?<=\d m )|(?<=\d in )|(?<=\d ft ))[x×] (?=\d)"),
         lambda match: "by ",
     ),
-    Rule("about", re.compile(r"(?<![\w~])[~∼≈] ?(?=[$£€¥]?\d)"), lambda match: "about "),
-    Rule("divided", re.compile(r"(?<=[\d)]) ?/ ?(?=\()|(?<=[\d)]) / (?=\d)"), lambda match: "divided by"),
-    Rule(
+    EnglishRule("about", re.compile(r"(?<![\w~])[~∼≈] ?(?=[$£€¥]?\d)"), lambda match: "about "),
+    EnglishRule("divided", re.compile(r"(?<=[\d)]) ?/ ?(?=\()|(?<=[\d)]) / (?=\d)"), lambda match: "divided by"),
+    EnglishRule(
         "minus",
         re.compile(
             r"(?:(?<=[\d)])|(?<=[^\w-][A-Za-z])|(?<=^[A-Za-z])) ?- ?(?=(?:\d{1,9}|[A-Za-z]) ?=)|(?<=\d) - (?=\d)"
         ),
         lambda match: "minus",
     ),
-    Rule(
+    EnglishRule(
         "flag",
         re.compile(r"(?<!\S)(?P<dash>--?)(?=[a-zA-Z](?:[\s.,;)=]|$)|(?<=--)[a-z][\w-]{1,32}(?:[\s.,;)=]|$))"),
         lambda match: " ".join("dash" for _ in match["dash"]) + " ",
     ),
-    Rule("grade", re.compile(r"(?<![\w-])(?P<grade>[A-F])-(?=[\s.,;!?)]|$)"), lambda match: f"{match['grade']} minus"),
-    Rule("spoken", re.compile(any_of(_SPOKEN)), lambda match: _SPOKEN[match.group()]),
-    Rule(
+    EnglishRule(
+        "grade", re.compile(r"(?<![\w-])(?P<grade>[A-F])-(?=[\s.,;!?)]|$)"), lambda match: f"{match['grade']} minus"
+    ),
+    EnglishRule("spoken", re.compile(any_of(_SPOKEN)), lambda match: _SPOKEN[match.group()]),
+    EnglishRule(
         "greek",
         re.compile(rf"(?<![\u0370-\u03ff])[{''.join(_GREEK)}](?![\u0370-\u03ff])"),
         lambda match: _GREEK[match.group()],
@@ -100,7 +106,9 @@ RULES = (
 )
 _KNOWN = re.escape("".join(sorted(mark for mark in (*_SPOKEN, *_GREEK) if len(mark) == 1)))
 LAST = (
-    Rule("unspoken", re.compile(rf"(?:(?![{_KNOWN}])[^{LATIN}\d\s,.!?;:…—–“”()\[\]{{}}'/\"-])+"), lambda match: ""),
-    Rule("foreign", re.compile(rf"[{''.join(_GREEK)}]+"), lambda match: ""),
+    EnglishRule(
+        "unspoken", re.compile(rf"(?:(?![{_KNOWN}])[^{LATIN}\d\s,.!?;:…—–“”()\[\]{{}}'/\"-])+"), lambda match: ""
+    ),
+    EnglishRule("foreign", re.compile(rf"[{''.join(_GREEK)}]+"), lambda match: ""),
 )
 """Whatever is neither a letter of ours nor punctuation."""

@@ -6,7 +6,7 @@ import re
 
 from yuliu.text.en.measures import PER, UNITS, plural_of
 from yuliu.text.en.number_words import number, ordinal, pairs
-from yuliu.text.en.rule import Rule, before, word_after, word_before
+from yuliu.text.en.rule import EnglishRule, before, word_after, word_before
 from yuliu.text.en.rules.money import NO_NOUNS, NUMBER, SCALES
 from yuliu.text.en.tables import any_of, listing
 
@@ -223,13 +223,15 @@ def _dimensions(match: re.Match[str]) -> str:
 
 
 RULES = (
-    Rule(
+    EnglishRule(
         "ordinal",
         re.compile(r"(?<![\w.,$-])(?P<amount>\d{1,3}(?:,\d{3}){1,4}|\d{1,15}) ?(?:st|nd|rd|th|ST|ND|RD|TH)(?!\w)"),
         _ordinal,
     ),
-    Rule("percent", re.compile(rf"(?<![\w.,$]){_SIGN}{_RANGE}(?P<amount>{NUMBER})[ -]?(?P<mark>[%‰‱])"), _percent),
-    Rule(
+    EnglishRule(
+        "percent", re.compile(rf"(?<![\w.,$]){_SIGN}{_RANGE}(?P<amount>{NUMBER})[ -]?(?P<mark>[%‰‱])"), _percent
+    ),
+    EnglishRule(
         "bearing",
         re.compile(
             rf"(?<![\w.,$])(?P<amount>{NUMBER}) ?°(?: ?(?P<minutes>\d{{1,2}})'"
@@ -237,7 +239,7 @@ RULES = (
         ),
         _bearing,
     ),
-    Rule(
+    EnglishRule(
         "degrees",
         re.compile(
             rf"(?<![\w.,$]){_SIGN}(?P<first>{NUMBER})°?[CF]? ?(?:[-–—~]|to) ?"
@@ -245,12 +247,12 @@ RULES = (
         ),
         _degrees_range,
     ),
-    Rule(
+    EnglishRule(
         "feet_and_inches",
         re.compile(r"(?<![\w.,])(?P<feet>\d{1,3}) ?(?:ft|feet)\.? (?P<inches>\d{1,2}(?:\.\d)?) ?in\b(?:\.(?= [a-z]))?"),
         _feet_and_inches,
     ),
-    Rule(
+    EnglishRule(
         "duration",
         re.compile(
             r"(?<![\w.,$/^-])(?:\d{1,3} ?h ?\d{1,2} ?m(?:in)?(?: ?\d{1,2} ?s)?"
@@ -258,7 +260,7 @@ RULES = (
         ),
         _duration,
     ),
-    Rule(
+    EnglishRule(
         "measure",
         re.compile(
             rf"(?<![\w.,$^])(?<!(?<![A-Za-z])/){_SIGN}{_RANGE}(?P<amount>{NUMBER})(?P<gap>[ -]?)"
@@ -266,21 +268,21 @@ RULES = (
         ),
         _measure,
     ),
-    Rule("aperture", re.compile(r"(?<![\w/])[fF]/(?=\d)"), lambda match: "F "),
-    Rule(
+    EnglishRule("aperture", re.compile(r"(?<![\w/])[fF]/(?=\d)"), lambda match: "F "),
+    EnglishRule(
         "exposure",
         re.compile(r"(?<![\w.,/$-])1/(?P<amount>\d{2,4}) ?s(?:ec(?:onds?)?)?(?!\w)"),
         lambda match: f"one {ordinal(int(match['amount']))} of a second",
     ),
-    Rule("team", re.compile(r"(?<![\w.,-])(?P<amount>\d{1,3})ers(?!\w)"), _team),
-    Rule("height", re.compile(r"(?<![\w.,'])(?P<feet>[3-8])'(?P<inches>\d{1,2})(?![\w'\"]|\.\d)"), _height),
-    Rule(
+    EnglishRule("team", re.compile(r"(?<![\w.,-])(?P<amount>\d{1,3})ers(?!\w)"), _team),
+    EnglishRule("height", re.compile(r"(?<![\w.,'])(?P<feet>[3-8])'(?P<inches>\d{1,2})(?![\w'\"]|\.\d)"), _height),
+    EnglishRule(
         "inch_mark",
         re.compile(r"(?:(?<=\d/\d)|(?<=\d/\d\d))\"(?=[ -][a-z]|[.,;)]|$)"),
         lambda match: " inch",
     ),
-    Rule("basis_points", re.compile(rf"(?<![\w.,$]){_SIGN}(?P<amount>{NUMBER}) ?bps?(?!\w)"), _basis_points),
-    Rule(
+    EnglishRule("basis_points", re.compile(rf"(?<![\w.,$]){_SIGN}(?P<amount>{NUMBER}) ?bps?(?!\w)"), _basis_points),
+    EnglishRule(
         "marked_dimensions",
         re.compile(
             r"(?<![\w.,\"'])(?P<first>\d{1,4}(?:\.\d{1,3})?)(?P<mark>[\"'])"
@@ -288,13 +290,15 @@ RULES = (
         ),
         _marked_dimensions,
     ),
-    Rule(
+    EnglishRule(
         "feet_inches",
         re.compile(r"(?<![\w.,'])(?P<feet>\d{1,2})' ?(?:(?P<inches>\d{1,2})(?:\"|'')|(?=[ ,.]|$))"),
         _feet_inches,
     ),
-    Rule("inches", re.compile(r"(?<![\w.,\"])(?P<amount>\d{1,3}(?:\.\d{1,2})?)\"(?=[ -][a-z]|[,.;)]|$)"), _inches),
-    Rule(
+    EnglishRule(
+        "inches", re.compile(r"(?<![\w.,\"])(?P<amount>\d{1,3}(?:\.\d{1,2})?)\"(?=[ -][a-z]|[,.;)]|$)"), _inches
+    ),
+    EnglishRule(
         "dimensions",
         re.compile(
             r"(?<![\w.,$])(?!0[xX])\d{1,5}(?:\.\d{1,3})?(?: ?[x×] ?\d{1,5}(?:\.\d{1,3})?){1,3}(?![\w.]\w|[\d^])"
@@ -302,7 +306,7 @@ RULES = (
         ),
         _dimensions,
     ),
-    Rule(
+    EnglishRule(
         "letter",
         re.compile(rf"(?<![\w.,$-])(?P<amount>{NUMBER})(?P<letter>[mbt]n|[kKmMbBtTxX×GDPpiCF])(?![\w'/+#])"),
         _letter,

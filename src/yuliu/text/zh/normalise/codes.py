@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from yuliu.text.zh.normalise.rule import DIGIT, LATIN, UPPER, Rule, after, before, in_equation, rule
+from yuliu.text.zh.normalise.rule import DIGIT, LATIN, UPPER, MandarinRule, after, before, in_equation, rule
 from yuliu.text.zh.numbers import cardinal, spell_digits
 
 _NAMED_BY = re.compile(
@@ -174,7 +174,7 @@ _ENDING = (
 _HOST = rf"(?:{_LABEL}\.){{1,6}}{_TLD}"
 _PATH = r"(?::\d{2,5})?(?:/[A-Za-z0-9\-._~%/?=&#+]{0,200})?(?<![.?])"
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[MandarinRule, ...] = (
     rule(LATIN + DIGIT, rf"(?P<address>[A-Za-z0-9._%+\-]{{1,64}}@{_HOST})", _web, spelled=True),
     rule("hHfF", rf"(?:https?|ftp)://(?P<address>(?:{_LABEL}\.){{0,6}}{_LABEL}{_PATH})", _web, spelled=True),
     rule(LATIN + DIGIT, rf"(?<![A-Za-z0-9@.\-])(?P<address>{_HOST}{_PATH})", _web, spelled=True),

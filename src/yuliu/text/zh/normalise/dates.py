@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from yuliu.text.zh.normalise.rule import DIGIT, Rule, after, before, rule
+from yuliu.text.zh.normalise.rule import DIGIT, MandarinRule, after, before, rule
 from yuliu.text.zh.numbers import cardinal, decimal, spell_digits
 
 _YEAR = r"(?:1[0-9]|20|21)\d\d"
@@ -149,7 +149,7 @@ def _ratio(match: re.Match[str]) -> str:
 _OCCASIONS = "劳动节|假期|放假|小?长假|国庆|晚会|事变|事件|惨案|大?地震|大促|购物节|运动|起义|讲话|期间"
 _HALF = r"(?:\s?(?P<half>[aApP])\.?[mM](?![A-Za-z])\.?)"
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[MandarinRule, ...] = (
     rule(DIGIT, rf"(?<![vV.\d])(?P<y>{_YEAR})(?P<sep>[-/.])(?P<m>{_MONTH})(?P=sep)(?P<d>{_DAY})(?![\d.]\d|\d)", _date),
     rule(DIGIT, rf"(?P<m>{_MONTH})/(?P<d>{_DAY})/(?P<y>{_YEAR})(?![\d/])", _date),
     rule("T", r"(?<=\d)T(?=\d\d:\d\d)", " "),

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal
 
 from yuliu.text.zh.normalise.dates import SCORE_AFTER
-from yuliu.text.zh.normalise.rule import DIGIT, NUMBER, TO, Rule, after, before, in_equation, rule
+from yuliu.text.zh.normalise.rule import DIGIT, NUMBER, TO, MandarinRule, after, before, in_equation, rule
 from yuliu.text.zh.normalise.units import DEGREES, PER, PER_UNIT, UNIT, UNITS, alternatives
 from yuliu.text.zh.numbers import cardinal, count, decimal, spell_digits, takes_liang
 
@@ -225,7 +225,7 @@ def _number(match: re.Match[str]) -> str:
 
 _PLACE = rf"(?P<a>{NUMBER})"
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[MandarinRule, ...] = (
     rule(
         "".join(sorted({currency[0] for currency in _CURRENCIES} | {"-"})),
         rf"(?P<sign>-)?(?P<cur>{_CURRENCY})\s?(?P<more>-)?(?P<a>{NUMBER})(?P<ma>{_MAGNITUDE})?"

@@ -25,7 +25,7 @@ TO = r"\s?[-~]\s?"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MandarinRule:
     """One kind of writing and how it is read."""
 
     first: str
@@ -37,12 +37,14 @@ class Rule:
     """Whether Latin words in the result are said letter by letter (addresses)."""
 
 
-def rule(first: str, pattern: str, read: Callable[[re.Match[str]], str | None] | str, *, spelled: bool = False) -> Rule:
+def rule(
+    first: str, pattern: str, read: Callable[[re.Match[str]], str | None] | str, *, spelled: bool = False
+) -> MandarinRule:
     """Make a rule; ``read`` may be the words themselves."""
     if isinstance(read, str):
         words = read
-        return Rule(first, re.compile(pattern), lambda _: words, spelled)
-    return Rule(first, re.compile(pattern), read, spelled)
+        return MandarinRule(first, re.compile(pattern), lambda _: words, spelled)
+    return MandarinRule(first, re.compile(pattern), read, spelled)
 
 
 def before(match: re.Match[str], length: int) -> str:

@@ -12,9 +12,9 @@ from yuliu.text.zh.normalise.fold import for_matching, plain
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from yuliu.text.zh.normalise.rule import Rule
+    from yuliu.text.zh.normalise.rule import MandarinRule
 
-_ALL: tuple[Rule, ...] = (
+_ALL: tuple[MandarinRule, ...] = (
     *symbols.RULES[:1],
     symbols.RULES[-1],
     *codes.RULES,
@@ -39,8 +39,8 @@ class Rewrite:
     """How it is pronounced, with tone digits, where that is given; else its characters are read."""
 
 
-def _by_first() -> dict[str, tuple[Rule, ...]]:
-    table: dict[str, list[Rule]] = {}
+def _by_first() -> dict[str, tuple[MandarinRule, ...]]:
+    table: dict[str, list[MandarinRule]] = {}
     for each in _ALL:
         for char in dict.fromkeys(each.first):
             table.setdefault(char, []).append(each)

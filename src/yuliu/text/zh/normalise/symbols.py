@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from yuliu.text.zh.normalise.rule import NUMBER, Rule, in_equation, rule
+from yuliu.text.zh.normalise.rule import NUMBER, MandarinRule, in_equation, rule
 from yuliu.text.zh.numbers import cardinal, decimal, spell_digits
 
 _SUPER = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
@@ -76,7 +76,7 @@ def _scientific(match: re.Match[str]) -> str:
     return f"{decimal(match['a'])}乘十的{decimal(match['n'])}次方"
 
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[MandarinRule, ...] = (
     rule("0123456789", rf"(?<![A-Za-z\d.])(?P<a>{NUMBER})[eE](?P<n>[-+]?\d{{1,3}})(?![\dA-Za-z])", _scientific),
     rule("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", r"[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]{1,6}", lambda match: _superscript(match)),
     rule("₀₁₂₃₄₅₆₇₈₉", r"[₀₁₂₃₄₅₆₇₈₉]{1,6}", lambda match: spell_digits(match[0].translate(_SUB))),

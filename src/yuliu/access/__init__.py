@@ -1,0 +1,1 @@
+"""Access to a server: API keys, their store and their quotas."""

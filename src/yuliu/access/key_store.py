@@ -1,0 +1,146 @@
+"""The API keys of this machine: a file that ``yuliu keys`` changes and a running server reads again.
+
+The keys themselves are in no file: only what they are known by (:mod:`yuliu.wire.keys`).
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import secrets
+import stat
+import sys
+import threading
+from typing import TYPE_CHECKING
+
+from yuliu.errors import InvalidRequest
+from yuliu.voices.home import default_home, exclusive, write_whole
+from yuliu.wire.keys import MAX_KEYS, PREFIX, ApiKey, digest_of, parse_keys, write_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_log = logging.getLogger(__name__)
+
+FILE_NAME = "keys.json"
+KEY_BYTES = 32
+"""Random bytes in a key."""
+
+_Stamp = tuple[int, int, int, int]
+
+
+class KeyStore:
+    """The keys of one home folder. Safe to share between threads; several programs may use one home at once.
+
+    Args:
+        home: The folder; None takes $YULIU_HOME, or the platform's folder for application data. It need not exist.
+    """
+
+    def __init__(self, home: Path | None = None) -> None:
+        self.path: Path = (home if home is not None else default_home(os.environ)) / FILE_NAME
+        """The file."""
+        self._lock = threading.Lock()
+        self._seen: _Stamp | None = None
+        self._keys: tuple[ApiKey, ...] = ()
+
+    @property
+    def keys(self) -> tuple[ApiKey, ...]:
+        """Those that :meth:`read` or :meth:`refresh` found last; touches no file."""
+        return self._keys
+
+    def read(self) -> tuple[ApiKey, ...]:
+        """All keys, in the order they were made; none if there is no file.
+
+        Raises:
+            InvalidRequest: The file is damaged or cannot be read, or others than its owner may write it.
+        """
+        with self._lock:
+            return self._read()
+
+    def refresh(self) -> None:
+        """Read the file again if it has changed. If it is damaged, the log says so, and what was read before holds."""
+        with self._lock:
+            stamp = self._stamp()
+            if stamp == self._seen:
+                return
+            try:
+                self._read()
+            except InvalidRequest as error:
+                self._seen = stamp  # told once
+                _log.error("keys_unreadable message=%s", error.message)
+            else:
+                _log.info("keys_read keys=%d", len(self._keys))
+
+    def add(self, make: Callable[[str], ApiKey]) -> str:
+        """Make a key; the only time that it is told.
+
+        Args:
+            make: Gives what is to be kept, from its digest.
+
+        Returns:
+            The key.
+
+        Raises:
+            InvalidRequest: There is one of that name, or there are too many.
+            OSError: The file cannot be written.
+        """
+        shown = PREFIX + secrets.token_urlsafe(KEY_BYTES)
+        added = make(digest_of(shown))
+
+        def with_it(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
+            if any(key.name == added.name for key in keys):
+                raise InvalidRequest(f"there is a key named {added.name}; revoke it first", param="name")
+            if len(keys) >= MAX_KEYS:
+                raise InvalidRequest(f"there are {MAX_KEYS} keys, which is the limit")
+            return (*keys, added)
+
+        self._change(with_it)
+        return shown
+
+    def revoke(self, name: str) -> None:
+        """Forget a key.
+
+        Raises:
+            InvalidRequest: There is none of that name.
+            OSError: The file cannot be written.
+        """
+
+        def without_it(keys: tuple[ApiKey, ...]) -> tuple[ApiKey, ...]:
+            rest = tuple(key for key in keys if key.name != name)
+            if len(rest) == len(keys):
+                raise InvalidRequest("there is no key of that name; see: yuliu keys list", param="name")
+            return rest
+
+        self._change(without_it)
+
+    def _change(self, changed: Callable[[tuple[ApiKey, ...]], tuple[ApiKey, ...]]) -> None:
+        with self._lock, exclusive(self.path.with_name(f".{FILE_NAME}.lock"), on_wait=lambda: None):
+            write_whole(self.path, write_keys(changed(self._read())))
+            self._read()
+
+    def _read(self) -> tuple[ApiKey, ...]:
+        stamp = self._stamp()
+        try:
+            with self.path.open("rb") as file:
+                _check_mode(os.fstat(file.fileno()).st_mode)
+                self._keys = parse_keys(file.read())
+        except FileNotFoundError:
+            self._keys = ()
+        except OSError as error:
+            raise InvalidRequest(f"{FILE_NAME} cannot be read: {error.strerror}") from error
+        self._seen = stamp
+        return self._keys
+
+    def _stamp(self) -> _Stamp | None:
+        try:
+            status = self.path.stat()
+        except OSError:  # reading it will say what is wrong
+            return None
+        return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
+
+
+def _check_mode(mode: int) -> None:
+    """Whoever may write the file can make keys for himself."""
+    if sys.platform != "win32" and mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise InvalidRequest(f"others may change {FILE_NAME}; take that from them: chmod 600")

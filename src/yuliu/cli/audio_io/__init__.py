@@ -1,0 +1,1 @@
+"""Audio output of the command line: files, pipes and devices."""

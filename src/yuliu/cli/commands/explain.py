@@ -1,0 +1,152 @@
+"""``yuliu explain``: what becomes of a text before any sound is made."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+
+import click
+
+from yuliu.cli.console.notices import without_notices
+from yuliu.cli.console.terminal import num_columns
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from yuliu.explanation import Explainer, Explanation
+    from yuliu.stream import StreamOptions
+
+EXAMPLES = """\b
+Examples:
+  yuliu explain '我花了$100。'                    a table for people
+  yuliu explain '我花了$100。' --json             an object for programs
+  yuliu explain "25%" --lang en
+  yuliu explain -f - < texts.txt                 one text a line in,
+                                                 one object a line out
+  yuliu explain --deltas stream.jsonl            texts as they arrive
+
+\b
+A line of a --deltas file is an object: "deltas" are the pieces, "gap_ms" the
+time from one to the next; the delta "@@PAUSE 1800@@" is 1800 ms of silence.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainRequest:
+    """The options as they were given."""
+
+    text: tuple[str, ...]
+    file: str | None
+    deltas: str | None
+    lang: Literal["zh", "en"] | None
+    lexicon: tuple[str, ...]
+    urls: Literal["short", "full"]
+    stall_s: float
+    as_json: bool
+
+
+_FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
+
+
+@click.command(epilog=EXAMPLES)
+@click.argument("text", nargs=-1)
+@click.option("-f", "--file", metavar="FILE", type=_FILE, help="One text a line; - is standard input. Prints JSON.")
+@click.option("--deltas", metavar="FILE", type=_FILE, help="Texts as they arrive, JSON lines; - is standard input.")
+@click.option("--lang", type=click.Choice(["zh", "en"]), help="Read all of it as one language.  [default: by script]")
+@click.option("--lexicon", metavar="NAME", multiple=True, help="A lexicon to use; may be given several times.")
+@click.option(
+    "--urls", type=click.Choice(["short", "full"]), default="short", show_default=True, help="How addresses are read."
+)
+@click.option(
+    "--stall-s",
+    type=click.FloatRange(0.0, min_open=True),
+    default=0.5,
+    show_default=True,
+    metavar="SECONDS",
+    help="With --deltas: the pause that flushes what is pending.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@click.pass_obj
+def command(_: Any, /, **options: Any) -> None:  # noqa: ANN401 - collected into a Request
+    """Show what becomes of TEXT before any sound is made.
+
+    Segments, languages, words, pronunciation, and what is left out by which rule.
+    """
+    request = ExplainRequest(**options)
+    if sum(map(bool, (request.text, request.file, request.deltas))) != 1:
+        raise click.UsageError("give either TEXT, --file or --deltas")
+    with without_notices():
+        from yuliu.explanation import Explainer
+
+        explainer = Explainer()
+    if request.file:
+        with _opened(request.file) as file:
+            _explain_lines(explainer, request, file)
+    elif request.deltas:
+        with _opened(request.deltas) as file:
+            _explain_deltas(explainer, request, file)
+    else:
+        found = explainer.explain(" ".join(request.text), lang=request.lang, options=_stream_options(request))
+        _show(found.to_json() if request.as_json else _table(found))
+
+
+def _stream_options(request: ExplainRequest) -> StreamOptions:
+    from yuliu.stream import StreamOptions
+    from yuliu.text.markup import MarkupOptions
+
+    return StreamOptions(reader=MarkupOptions(urls=request.urls), lexicon=request.lexicon, stall_s=request.stall_s)
+
+
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    if path == "-":
+        yield sys.stdin.buffer
+        return
+    with open(path, "rb") as file:
+        yield file
+
+
+def _lines(file: BinaryIO) -> Iterator[str]:
+    """The lines of a file, whatever is in them: what is not UTF-8 becomes U+FFFD."""
+    for line in file:
+        yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
+
+
+def _explain_lines(explainer: Explainer, request: ExplainRequest, file: BinaryIO) -> None:
+    options = _stream_options(request)
+    for line in _lines(file):
+        _print_line(explainer.explain(line, lang=request.lang, options=options).to_json())
+
+
+def _explain_deltas(explainer: Explainer, request: ExplainRequest, file: BinaryIO) -> None:
+    from yuliu.cli.text_input.deltas import arrivals_of
+    from yuliu.explanation.values import dumped
+
+    options = _stream_options(request)
+    for number, line in enumerate(_lines(file), start=1):
+        if not line.strip():
+            continue
+        name, arrivals = arrivals_of(line, number)
+        found = explainer.follow(arrivals, lang=request.lang, options=options)
+        if request.as_json:
+            _print_line(dumped({"id": name} | found.to_values()))
+        else:
+            _show(f"{click.style(name or f'line {number}', bold=True)}\n{_table(found)}\n")
+
+
+def _print_line(line: str) -> None:
+    """At once, so that whoever writes a line and waits gets its answer."""
+    sys.stdout.buffer.write(line.encode("utf-8") + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _show(text: str) -> None:
+    click.echo(text.encode("utf-8", errors="replace").decode("utf-8"))
+
+
+def _table(found: Explanation) -> str:
+    from yuliu.cli.console.explanation_table import described
+
+    return described(found, num_columns=num_columns(sys.stdout))

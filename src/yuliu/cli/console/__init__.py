@@ -1,0 +1,1 @@
+"""Console output of the command line: tables, status lines, errors."""

@@ -1,0 +1,154 @@
+"""An explanation as a table for people, made for terminals in which a Chinese character takes two columns."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from yuliu.explanation import Explanation
+    from yuliu.explanation.values import ExplainedSegment, SkippedSpan
+
+_LABEL_COLUMNS = 12
+_ZERO_WIDTH = frozenset(("Mn", "Me", "Cf"))
+
+
+def described(found: Explanation, *, num_columns: int) -> str:
+    """All that an explanation says, segment by segment.
+
+    Args:
+        found: The explanation.
+        num_columns: Columns of the terminal.
+    """
+    lines: list[str] = []
+    if found.reader.text != found.text:
+        lines += _field("clean", _wrapped(visible(found.reader.text), num_columns - _LABEL_COLUMNS))
+    lines += [line for segment in found.segments for line in _segment(segment, num_columns - _LABEL_COLUMNS)]
+    if not found.segments:
+        lines.append("nothing to say")
+    lines += _field("warning", found.reader.warnings)
+    return "\n".join(lines)
+
+
+def _segment(segment: ExplainedSegment, width: int) -> Iterator[str]:
+    start, end = segment.source
+    head = click.style(f"{start}-{end}".ljust(_LABEL_COLUMNS) + segment.lang, bold=True)
+    if segment.emitted is not None:
+        at = segment.emitted
+        head += f"  by {at.by} after delta {at.delta}, {at.char} characters, {at.at_ms:g} ms"
+    yield head
+    yield from _field("text", _wrapped(visible(segment.text), width))
+    if segment.spoken.strip() != segment.text.strip():
+        yield from _field("spoken", _wrapped(visible(segment.spoken), width))
+    if len(segment.spans) > 1:
+        cells = [f"{span.lang} {visible(span.text.strip())}" for span in segment.spans]
+        yield from _field("spans", _joined(cells, width, between=" | "))
+    yield from _field("pinyin", _paired([(char, syllable) for _, char, syllable in segment.pinyin], width))
+    yield from _field("phonemes", _joined(segment.phonemes, width, between=" "))
+    yield from _field("lexicon", [_clipped(line, width) for line in _hits(segment)])
+    yield from _field("skipped", _joined(_places(segment.skipped), width, between=", "))
+    yield from _field("refused", _joined(_places(segment.refused), width, between=", "))
+
+
+def _hits(segment: ExplainedSegment) -> Iterator[str]:
+    for hit in segment.lexicon:
+        alphabet = f" ({hit.alphabet})" if hit.alphabet else ""
+        yield f"{hit.source[0]}-{hit.source[1]} {hit.text} -> {hit.reading}{alphabet}, from {hit.lexicon}"
+
+
+def _places(skipped: Iterable[SkippedSpan]) -> list[str]:
+    return [f"{skip.source[0]}-{skip.source[1]} {skip.rule}" for skip in skipped]
+
+
+def _field(label: str, lines: Iterable[str]) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        yield ("  " + label if index == 0 else "").ljust(_LABEL_COLUMNS) + line
+
+
+def columns(text: str) -> int:
+    """How many columns of a terminal a text takes: two for wide characters, none for combining ones."""
+    return sum(map(_columns, text))
+
+
+def _columns(char: str) -> int:
+    if unicodedata.category(char) in _ZERO_WIDTH:
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def visible(text: str) -> str:
+    """The text on one line, with signs for what terminals would act on or cannot show."""
+    return "".join(_shown(char) for char in text)
+
+
+def _shown(char: str) -> str:
+    if char == "\n":
+        return "⏎"
+    return "�" if unicodedata.category(char) in ("Cc", "Cs", "Cf", "Zl", "Zp") else char
+
+
+def _padded(text: str, width: int) -> str:
+    return text + " " * (width - columns(text))
+
+
+def _clipped(text: str, width: int) -> str:
+    text = visible(text)
+    return text if columns(text) <= width else _wrapped(text, width - 1)[0] + "…"
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most ``width`` columns, cut at spaces and between wide characters where that is enough."""
+    lines: list[str] = []
+    line, used = "", 0
+    for piece in _pieces(text.strip(), width):
+        size = columns(piece)
+        if line and used + columns(piece.rstrip()) > width:
+            lines.append(line.rstrip())
+            line, used = "", 0
+        line += piece
+        used += size
+    return [*lines, line.rstrip()] if line.strip() else lines
+
+
+def _pieces(text: str, width: int) -> Iterator[str]:
+    """What must not be cut: words with the space behind them, single wide characters."""
+    piece = ""
+    for char in text:
+        ends = piece[-1:].isspace() and not char.isspace()
+        if piece and (ends or _columns(char) == 2 or _columns(piece[-1]) == 2 or len(piece) >= width):
+            yield piece
+            piece = ""
+        piece += char
+    yield piece
+
+
+def _joined(cells: Sequence[str], width: int, *, between: str) -> list[str]:
+    """The cells in lines of at most ``width`` columns, cut between two of them where that is enough."""
+    lines: list[str] = []
+    line = ""
+    for cell in cells:
+        longer = f"{line}{between}{cell}" if line else cell
+        if line and columns(longer) > width:
+            lines.append(line)
+            line = cell
+        else:
+            line = longer
+    return [piece for line in [*lines, line] for piece in _wrapped(line, width)]
+
+
+def _paired(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
+    """Two lines, one over the other, as often as is needed: each character over its syllable."""
+    lines: list[str] = []
+    upper = lower = ""
+    for above, below in pairs:
+        size = max(columns(above), columns(below)) + 1
+        if upper and columns(upper) + size > width + 1:
+            lines += [upper.rstrip(), lower.rstrip()]
+            upper = lower = ""
+        upper += _padded(above, size)
+        lower += _padded(below, size)
+    return [*lines, upper.rstrip(), lower.rstrip()] if upper else lines

@@ -1,0 +1,1 @@
+"""Text input of the command line: arguments, files, pipes and the keyboard."""

@@ -1,0 +1,1 @@
+"""FastSpeech2 with multi-band MelGAN: the engine of the voice ``baker``."""

@@ -1,0 +1,1 @@
+"""hibari: the engine of the voice ``heart``."""

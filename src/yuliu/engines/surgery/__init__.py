@@ -1,1 +1,0 @@
-"""What is done to published model files, once, when a voice is pulled."""

@@ -1,0 +1,1 @@
+"""Playback: a jitter buffer, a player and the system's sound device."""

@@ -1,0 +1,165 @@
+"""What could be done now, and what of it is most urgent. Pure.
+
+Work is kept in three pools: that of streams whose listeners wait in silence, of those who have sound to play, and of
+bulk work. Deadlines are moments, not spans, so that nothing is to be computed anew as time passes.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from yuliu.types import StreamClass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from yuliu.scheduler.policy.state import JobState, StreamState
+    from yuliu.scheduler.policy.tuning import Tuning
+
+AGEING_S = 5.0
+"""Some bulk work is done at least so often, seconds, whoever else waits."""
+GUARD_S = 0.05
+"""Who waits in silence goes before those who have sound only if these can wait so much longer, seconds: work may take
+longer than it is thought to."""
+PATIENCE_S = 3.0
+"""A listener who waits in silence for so long after the deadline goes before those who have sound, seconds."""
+
+RANK = {StreamClass.INTERACTIVE: 0, StreamClass.STANDARD: 1, StreamClass.BULK: 2}
+
+
+class Pool(Enum):
+    """Who waits for work."""
+
+    SILENT = "silent"
+    """Listeners who hear nothing yet, or nothing of a text that came after they had run dry."""
+    LISTENING = "listening"
+    """Listeners who have sound to play, or should have."""
+    BULK = "bulk"
+    """Nobody listens."""
+
+
+class Candidate(NamedTuple):
+    """A job that a worker could plan or step; the least of a pool is the most urgent."""
+
+    deadline_s: float
+    """When it is too late; of bulk work, whose turn it is (:attr:`StreamState.turn`)."""
+    rank: int
+    lightness: float
+    ready_at_s: float
+    place: int
+    """Segments of its stream before it."""
+    job_id: int
+
+
+def pool_of(stream: StreamState, head: JobState) -> Pool:
+    """Where the work of a stream belongs whose first segment is ``head``."""
+    if stream.is_bulk:
+        return Pool.BULK
+    return Pool.SILENT if stream.is_silent(head) else Pool.LISTENING
+
+
+def deadline_s(stream: StreamState, head: JobState, tuning: Tuning, now: float) -> float:
+    """When it is too late to give a stream sound; for bulk work its turn.
+
+    A listener in silence should hear something within the target of its class. One who has sound needs more when it
+    has played that, which it cannot have done as long as it was not handed out.
+    """
+    if stream.is_bulk:
+        return stream.turn
+    if stream.is_silent(head):
+        target_s = stream.terms.ttfp_target_s or tuning.classes[stream.terms.stream_class].ttfp_target_s
+        return head.ready_at_s + target_s / stream.terms.weight
+    return max(stream.dry_at_s, now + stream.unread_s) if stream.unread_s > 1.0 else stream.dry_at_s
+
+
+class RunQueue:
+    """The candidates, by pool."""
+
+    def __init__(self) -> None:
+        self._pools: dict[Pool, dict[int, Candidate]] = {pool: {} for pool in Pool}
+        self._bulk_since_s: float | None = None  # since when bulk work waits, or was last done
+        self._bulk_turn = 0.0  # that of the bulk stream served last
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing could be done."""
+        return not any(self._pools.values())
+
+    def add(self, pool: Pool, candidate: Candidate, now: float) -> None:
+        """This could be done."""
+        self._pools[pool][candidate.job_id] = candidate
+        if pool is Pool.BULK and self._bulk_since_s is None:
+            self._bulk_since_s = now
+
+    def remove(self, job_ids: Iterable[int]) -> None:
+        """These could not."""
+        for pool in self._pools.values():
+            for job_id in job_ids:
+                pool.pop(job_id, None)
+        if not self._pools[Pool.BULK]:
+            self._bulk_since_s = None
+
+    def catch_up(self, turn: float) -> float:
+        """The turn of bulk work that was away: it does not get now what it did not ask for then."""
+        return max(turn, self._bulk_turn)
+
+    def bulk_served(self, turn: float, now: float) -> None:
+        """Bulk work was given a worker."""
+        self._bulk_turn = max(turn, self._bulk_turn)
+        self._bulk_since_s = now if self._pools[Pool.BULK] else None
+
+    def next_bulk(self, barred: set[int]) -> Candidate | None:
+        """The bulk work whose turn it is."""
+        return self._least(Pool.BULK, barred)
+
+    def bulk_due_s(self) -> float:
+        """When bulk work may wait no longer."""
+        return float("inf") if self._bulk_since_s is None else self._bulk_since_s + AGEING_S
+
+    def in_order(self, *, bulk: bool, barred: set[int]) -> list[Candidate]:
+        """The candidates but for some, either bulk work or all other, the most urgent first."""
+        pools = (Pool.BULK,) if bulk else (Pool.SILENT, Pool.LISTENING)
+        return sorted(each for pool in pools for each in self._pools[pool].values() if each.job_id not in barred)
+
+    def best(
+        self, now: float, *, until_sound_s: Callable[[int], float], listening_s: float, bulk: bool, barred: set[int]
+    ) -> Candidate | None:
+        """The most urgent of all.
+
+        Args:
+            now: Seconds.
+            until_sound_s: Compute until a job gives sound to one who waits in silence, seconds.
+            listening_s: Time that each step for those who listen takes if all workers work, seconds.
+            bulk: Whether bulk work is allowed.
+            barred: Jobs that are not.
+        """
+        silent, listening, bulky = (self._least(pool, barred) for pool in Pool)
+        if bulky is not None and bulk and (self.bulk_due_s() <= now or not (silent or listening)):
+            return bulky
+        if silent is None or listening is None:
+            return silent or listening
+        if listening.deadline_s <= silent.deadline_s:
+            return listening
+        needed_s = until_sound_s(silent.job_id) + GUARD_S
+        impatient = now >= silent.deadline_s + PATIENCE_S
+        return silent if impatient or self.slack_s(now, needed_s, listening_s) >= needed_s else listening
+
+    def slack_s(self, now: float, most_s: float, step_s: float) -> float:
+        """How long those who listen can wait before one of them runs dry, if they are then served in order.
+
+        Args:
+            now: Seconds.
+            most_s: More does not matter.
+            step_s: Time that each of their steps takes.
+        """
+        pool = self._pools[Pool.LISTENING]
+        horizon_s = now + most_s + len(pool) * step_s
+        near = sorted(each[0] for each in pool.values() if each[0] < horizon_s)
+        return min((at_s - number * step_s for number, at_s in enumerate(near, 1)), default=horizon_s) - now
+
+    def _least(self, pool: Pool, barred: set[int]) -> Candidate | None:
+        candidates = self._pools[pool].values()
+        if barred:
+            return min((each for each in candidates if each.job_id not in barred), default=None)
+        return min(candidates, default=None)

@@ -1,0 +1,163 @@
+"""What the policy keeps of each stream and job. Pure: every time is an argument."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from yuliu.types import StreamClass
+
+if TYPE_CHECKING:
+    from yuliu.scheduler.policy.events import Terms
+
+MAX_UNREAD_S = 4.0
+"""Sound that may wait for its reader before the stream is paused, seconds (384 kB at 24 kHz)."""
+MIN_LEAD_S = 0.5
+"""No stream is held with less sound ahead, seconds, however little it asks for."""
+NOTHING_S = 0.02
+"""A step that gave nothing, since its sound has not come yet, is not repeated for so long, or as long as it took."""
+FRESH_S = 2.0
+"""A stream that waits for text needs its share of the workers for so long after its last sound, seconds."""
+MAX_PACE = 1.05
+"""No listener plays faster, sound by time, whatever position is reported: clocks differ a little, liars much."""
+_KEPT = 0.95
+"""Share of what a stream's steps have cost before that still counts after a further one."""
+_PRIOR_S = 2.0
+"""Sound for which its engines' cost counts, seconds, beside what its own steps have cost."""
+
+
+@dataclass(slots=True)
+class JobState:
+    """A segment on its way through planning and rendering."""
+
+    job_id: int
+    stream_id: int
+    engine: str
+    ready_at_s: float
+    cached_s: float | None = None
+    """Length of its sound if that is at hand."""
+    planned: bool = False
+    busy: bool = False
+    frames_left: int | None = None
+    failures: int = 0
+    """In a row."""
+    not_before_s: float = float("-inf")
+    """A step that gave nothing is not repeated before."""
+    runnable_at_s: float | None = None
+    """Since when its next step could have begun; None while it cannot."""
+
+
+@dataclass(slots=True)
+class StreamState:
+    """A stream and its listener."""
+
+    stream_id: int
+    engines: tuple[str, ...]
+    terms: Terms
+    opened_at_s: float
+    jobs: deque[int] = field(default_factory=deque)
+    offered: tuple[int, ...] = ()
+    """Its jobs that a worker could do now."""
+    admitted: bool = False
+    since_s: float = float("-inf")
+    """When it was let in."""
+    throughput: bool = False
+    """Whether it is spoken in larger steps."""
+    text_ended: bool = False
+    made_s: float = 0.0
+    """Sound made so far."""
+    taken_s: float = 0.0
+    """Sound handed to the transport so far."""
+    dry_at_s: float = float("-inf")
+    """When the listener has played all that was made."""
+    soonest_dry_at_s: float = float("-inf")
+    """When somebody would have who plays as fast as can be."""
+    step_s: float = 0.0
+    """Sound in its last step."""
+    turn: float = 0.0
+    """Computing that it was given, seconds by weight, counted from that of others: whose turn it is in bulk work."""
+    cost_s: float = 0.0
+    """What it has cost lately."""
+    cost_audio_s: float = 0.0
+    """Sound that it got for that."""
+
+    @property
+    def is_bulk(self) -> bool:
+        """Whether it takes what others leave."""
+        return self.terms.stream_class is StreamClass.BULK
+
+    def let_in(self, now: float, *, throughput: bool) -> None:
+        """It is carried from now on."""
+        self.admitted, self.since_s, self.throughput = True, now, throughput
+
+    @property
+    def unread_s(self) -> float:
+        """Sound made and not yet handed to the transport."""
+        return self.made_s - self.taken_s
+
+    def lead_s(self, now: float) -> float:
+        """Sound that its listener has still to play; a listener cannot have played what was not handed out."""
+        return max(0.0, self.dry_at_s - now, self.unread_s) if self.made_s else 0.0
+
+    def make(self, audio_s: float, now: float) -> None:
+        """So much sound was made."""
+        self.dry_at_s = max(self.dry_at_s, now) + audio_s
+        self.soonest_dry_at_s = max(self.soonest_dry_at_s, now) + audio_s / MAX_PACE
+        self.made_s += audio_s
+        self.step_s = audio_s or self.step_s
+
+    def spend(self, took_s: float, audio_s: float) -> None:
+        """So much computing gave so much of its sound."""
+        if audio_s:
+            self.cost_s *= _KEPT
+            self.cost_audio_s *= _KEPT
+        self.cost_s += took_s
+        self.cost_audio_s += audio_s
+        self.turn += took_s / self.terms.weight
+
+    def take(self, audio_s: float, now: float) -> None:
+        """So much was handed to the transport; the listener starts with the first of it."""
+        if audio_s and not self.taken_s:
+            self.dry_at_s = now + self.made_s
+            self.soonest_dry_at_s = now + self.made_s / MAX_PACE
+        self.taken_s += audio_s
+
+    def play_to(self, position_s: float, now: float) -> None:
+        """The listener has heard so much, as he says: who says more than can be is not served before others for it."""
+        left_s = min(max(0.0, self.made_s - position_s), self.made_s)
+        self.dry_at_s = max(now + left_s, self.soonest_dry_at_s)
+
+    def is_active(self, now: float) -> bool:
+        """Whether it needs a share of the workers: it has something to make, or will have soon.
+
+        One whose reader has stopped needs none, or a few that never read would keep out everybody else.
+        """
+        is_recent = now < max(self.dry_at_s, self.since_s) + FRESH_S
+        if self.jobs:
+            return is_recent or self.held_until_s(now) < float("inf")
+        return is_recent and not self.text_ended
+
+    def is_silent(self, job: JobState) -> bool:
+        """Whether its listener waits in silence for the text of a job, which was not there before."""
+        return not self.made_s or job.ready_at_s >= self.dry_at_s
+
+    def rtf(self, engine_rtf: float) -> float:
+        """Share of a worker that it needs while its listener plays, from what it has cost.
+
+        Args:
+            engine_rtf: That of the slowest of its engines, which counts as long as little was made.
+        """
+        return (engine_rtf * _PRIOR_S + self.cost_s) / (_PRIOR_S + self.cost_audio_s)
+
+    def held_until_s(self, now: float) -> float:
+        """When more of its sound may be made: now or a time that has passed, or never (inf) until its reader reads."""
+        if not self.made_s:
+            return now
+        unread_s, lead_s = self.unread_s, self.terms.max_lead_s
+        if unread_s > MAX_UNREAD_S:
+            return float("inf")
+        if lead_s is None:
+            return now
+        lead_s = max(lead_s, MIN_LEAD_S)
+        return float("inf") if unread_s >= lead_s else self.dry_at_s - lead_s

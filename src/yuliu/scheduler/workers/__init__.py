@@ -1,0 +1,1 @@
+"""Workers: threads that own engines and do one job at a time."""

@@ -1,0 +1,241 @@
+"""Encoding beside the event loop: all responses of a server share a few threads, each response has its order.
+
+A call on a thread costs 0.03 ms where nobody else wants the cores; samples as they are take less, and are made at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from yuliu.audio.encode import Encoder, whole
+from yuliu.audio.formats import FORMATS, choose_encoding
+from yuliu.audio.pcm import FULL_SCALE, to_s16
+from yuliu.errors import Closed, InvalidRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from concurrent.futures import Executor
+    from typing import Self
+
+    from yuliu.audio.formats import Encoding
+    from yuliu.audio.pcm import Pcm
+    from yuliu.types import Samples
+
+MAX_THREADS = 8
+PIECE_S = 0.5
+"""So much sound is encoded at a time: 4 ms of work at most, so that no response waits long for another's."""
+MAX_WHOLE_S = 300
+"""An answer that is not streamed holds so much sound at most: it is kept until its end."""
+_PLAIN = ("pcm", "wav")
+
+
+class EncoderPool:
+    """The threads of one server.
+
+    Args:
+        num_threads: None takes one for each core, at most :data:`MAX_THREADS`.
+    """
+
+    def __init__(self, num_threads: int | None = None) -> None:
+        self._pool = ThreadPoolExecutor(num_threads or min(MAX_THREADS, os.cpu_count() or 1), "encoder")
+
+    def sound(self, encoding: Encoding, source_rate: int) -> StreamEncoder:
+        """An encoder for one response; it begins to open at once.
+
+        Args:
+            encoding: What to make.
+            source_rate: Rate of the samples to come, Hz.
+        """
+        return StreamEncoder(encoding, source_rate, self._pool)
+
+    def whole(self, encoding: Encoding, source_rate: int, take: Callable[[int], None]) -> WholeEncoder:
+        """Keeps the sound of one response until its end.
+
+        Args:
+            encoding: What to make.
+            source_rate: Rate of the samples to come, Hz.
+            take: Told of the bytes that are kept; may raise.
+        """
+        return WholeEncoder(encoding, source_rate, self._pool, take)
+
+    def close(self) -> None:
+        """End the threads, after what they are at. Sounds can be closed after it, and nothing else."""
+        self._pool.shutdown(wait=False)
+
+
+class StreamEncoder:
+    """One response on its way from samples to bytes. Also a context manager that closes it.
+
+    Its methods belong to one task of the event loop. Who awaits them may be cancelled at any time.
+
+    Args:
+        encoding: What to make.
+        source_rate: Rate of the samples to come, Hz.
+        pool: Where to work.
+    """
+
+    def __init__(self, encoding: Encoding, source_rate: int, pool: Executor) -> None:
+        self.encoding = encoding
+        self._source_rate = source_rate
+        self._coder = _SharedEncoder(encoding, source_rate)
+        self._at_once = encoding.name in _PLAIN and encoding.sample_rate == source_rate
+        self._pool = pool
+        if not self._at_once:
+            pool.submit(self._coder.open)
+
+    def pieces(self, samples: Samples) -> Iterator[Samples]:
+        """The samples in pieces that are each worth a :meth:`write`, at most :data:`PIECE_S` where that takes long."""
+        num_samples = max(1, len(samples)) if self._at_once else round(PIECE_S * self._source_rate)
+        for start in range(0, len(samples), num_samples):
+            yield samples[start : start + num_samples]
+
+    async def write(self, samples: Samples) -> bytes:
+        """What can be sent after these samples; may be empty.
+
+        Raises:
+            SynthesisFailed: The encoder failed, or could not be opened.
+            Closed: It was finished or closed before.
+        """
+        return await self._run(lambda encoder: encoder.write(samples))
+
+    async def finish(self) -> bytes:
+        """All that is left, and the end of the container.
+
+        Raises:
+            SynthesisFailed: The encoder failed.
+            Closed: It was finished or closed before.
+        """
+        return await self._run(Encoder.finish)
+
+    def close(self) -> None:
+        """Free the encoder, now or as soon as a thread is done with it. May be called at any time and again."""
+        self._coder.close()
+
+    def __enter__(self) -> Self:
+        """The sound."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self.close()
+
+    async def _run(self, call: Callable[[Encoder], bytes]) -> bytes:
+        if self._at_once:
+            return self._coder.run(call)
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._coder.run, call)
+
+
+class WholeEncoder:
+    """One response whose bytes come all at the end, so that their head tells the true sizes. Used as
+    :class:`StreamEncoder`.
+
+    Args:
+        encoding: What to make.
+        source_rate: Rate of the samples to come, Hz.
+        pool: Where to work.
+        take: Told of the bytes that are kept; may raise.
+    """
+
+    def __init__(self, encoding: Encoding, source_rate: int, pool: Executor, take: Callable[[int], None]) -> None:
+        self.encoding = encoding
+        self._source_rate = source_rate
+        self._pool = pool
+        self._take = take
+        self._kept: list[Pcm] = []
+        self._num_samples = 0
+
+    def pieces(self, samples: Samples) -> Iterator[Samples]:
+        """The samples as they are: keeping them takes no time."""
+        yield samples
+
+    async def write(self, samples: Samples) -> bytes:
+        """Keep these samples; nothing can be sent.
+
+        Raises:
+            InvalidRequest: It is more than :data:`MAX_WHOLE_S`.
+            Overloaded: All such responses together are too long.
+        """
+        self._num_samples += len(samples)
+        if self._num_samples > MAX_WHOLE_S * self._source_rate:
+            message = f"this is more than {MAX_WHOLE_S // 60} minutes of sound; leave 'stream' out"
+            raise InvalidRequest(message, param="stream")
+        pcm = to_s16(samples)
+        self._take(pcm.nbytes)
+        self._kept.append(pcm)
+        return b""
+
+    async def finish(self) -> bytes:
+        """The whole body.
+
+        Raises:
+            SynthesisFailed: The encoder failed.
+        """
+        kept, self._kept = self._kept, []
+        return await asyncio.get_running_loop().run_in_executor(self._pool, self._encoded, kept)
+
+    def __enter__(self) -> Self:
+        """The sound."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Forget what was kept."""
+        self._kept = []
+
+    def _encoded(self, kept: list[Pcm]) -> bytes:
+        samples = np.concatenate([np.zeros(0, np.int16), *kept]).astype(np.float32) / np.float32(FULL_SCALE)
+        return whole(samples, self.encoding, self._source_rate)
+
+
+class _SharedEncoder:
+    """An encoder that is opened by the first to need it, and closed by the last to use it, on whatever thread."""
+
+    def __init__(self, encoding: Encoding, source_rate: int) -> None:
+        self._make = functools.partial(Encoder, encoding, source_rate)
+        self._lock = threading.Lock()
+        self._encoder: Encoder | None = None
+        self._closing = False
+
+    def open(self) -> None:
+        """Open it ahead of the first sound. If that fails, :meth:`run` tells."""
+        self.run(lambda _: b"")
+
+    def run(self, call: Callable[[Encoder], bytes]) -> bytes:
+        """Do something with it, after whatever else is being done."""
+        try:
+            with self._lock:
+                if self._closing:
+                    raise Closed("this sound was closed; a new response needs a new one")
+                if self._encoder is None:
+                    self._encoder = self._make()
+                return call(self._encoder)
+        finally:
+            if self._closing:
+                self.close()
+
+    def close(self) -> None:
+        """Close it, or let the thread do so that is at work with it: it looks when it is done."""
+        self._closing = True
+        if self._lock.acquire(blocking=False):
+            try:
+                encoder, self._encoder = self._encoder, None
+                if encoder is not None:
+                    encoder.close()
+            finally:
+                self._lock.release()
+
+
+@functools.cache
+def warm_up() -> None:
+    """Load and use what encodes, once in a process: the first encoder takes 50 ms and more. Takes its time."""
+    silence = np.zeros(4_800, np.float32)
+    for name in FORMATS:
+        with Encoder(choose_encoding(name, 24_000), 24_000) as encoder:
+            encoder.write(silence)
+            encoder.finish()

@@ -1,0 +1,1 @@
+"""ASGI middleware: authentication, CORS, trusted hosts."""

@@ -1,0 +1,323 @@
+"""One connection of the native stream: frames in, frames out, and the streams of its contexts.
+
+One task reads and acts at once, one sends, so that a ``cancel`` never waits behind sound. What is not asked for but
+answered goes out first, then the contexts have turns.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from yuliu.errors import Closed, InvalidRequest, YuliuError
+from yuliu.wire.native import messages as said
+from yuliu.wire.native.messages import Close
+from yuliu.wire.native.protocol import ContextState, Refused, ServerProtocol
+from yuliu.wire.native.replay_buffer import EncodedPiece, NotKept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from starlette.types import Message, Receive, Send
+
+    from yuliu.server.native.limits import NativeLimits
+    from yuliu.server.native.registry import StreamRegistry
+    from yuliu.server.native.resumable import ResumableStream
+    from yuliu.server.principal import Principal
+    from yuliu.server.transport.websocket import Carrier
+    from yuliu.wire.native.messages import ClientMessage, ForText, ServerMessage
+
+LAST_WORDS_S = 0.5
+"""How long a client may take to read that its time was up."""
+MAX_ANSWERS = 64
+"""Answers that may wait to be sent before nothing more is read."""
+REASONS = {Close.GOING_AWAY: "draining", Close.POLICY: "too many wrong messages", Close.IDLE: "idle"}
+"""What is told beside a code."""
+
+
+class StreamSocket:
+    """A connection that was accepted.
+
+    Args:
+        open_stream: Makes a stream from a ``start``; may raise.
+        streams: Those there are.
+        limits: How long is waited for whom.
+        carrier: What is under it.
+        guest: Who is at the other end.
+        error_told: Is called with the code of each error that is sent.
+    """
+
+    def __init__(
+        self,
+        open_stream: Callable[[said.Start], ResumableStream],
+        streams: StreamRegistry,
+        limits: NativeLimits,
+        carrier: Carrier,
+        *,
+        guest: Principal,
+        error_told: Callable[[str], None],
+    ) -> None:
+        self._open_stream = open_stream
+        self._streams = streams
+        self._limits = limits
+        self._draining, self._receipts, self._awake = carrier.draining, carrier.receipts, carrier.awake
+        self._guest = guest
+        self._error_told = error_told
+        self._loop = asyncio.get_running_loop()
+        self._conversation = ServerProtocol()
+        self._contexts: dict[str, ResumableStream] = {}
+        self._answers: deque[str | said.Pong] = deque()
+        self._room, self._all_over = asyncio.Event(), asyncio.Event()
+        self._close: Close | None = None
+        self._dropped = self._nobody_reads = False
+
+    async def run(self, receive: Receive, send: Send) -> None:
+        """Talk until one side closes, or the connection is lost."""
+        tasks = [asyncio.create_task(each) for each in (self._read(receive), self._write(send), self._drain())]
+        try:
+            await asyncio.wait(tasks[:2], return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.wait(tasks)
+            failures = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
+            self._dropped |= bool(failures)  # its streams are not to suffer from a fault of the connection
+            self._leave()
+        if failures:
+            with suppress(OSError):
+                await send({"type": "websocket.close", "code": Close.FAULT, "reason": "internal_error"})
+            raise failures[0]
+
+    # As the outlet of its streams.
+
+    def wake(self) -> None:
+        """There is something to be sent."""
+        self._awake.set()
+
+    def lost(self, stream: ResumableStream) -> None:
+        """Another connection has taken a stream over."""
+        for name, each in list(self._contexts.items()):
+            if each is stream:
+                del self._contexts[name]
+                reason = "the stream was resumed, and goes on there"
+                self._answer(said.Failure("moved", reason, "context", name))
+                self._look_if_all_over()
+
+    # Reading.
+
+    async def _read(self, receive: Receive) -> None:
+        while True:
+            message = await self._next(receive)
+            if message is None:
+                if not self._conversation.num_open:
+                    self._end(Close.IDLE)
+            elif message["type"] == "websocket.disconnect":
+                # Only where a close frame came there is a reason, be it empty.
+                self._dropped = message.get("reason") is None and self._close is None
+                return
+            elif self._close is None:
+                text, data = message.get("text"), message.get("bytes")
+                self._act(self._conversation.receive(text if text is not None else data or b""))
+                await self._until_room()
+
+    async def _until_room(self) -> None:
+        """Read no further while many answers wait to be sent; but if nobody takes them that is to be learnt."""
+        while len(self._answers) > MAX_ANSWERS and not self._nobody_reads:
+            self._room.clear()
+            await self._room.wait()
+
+    async def _next(self, receive: Receive) -> Message | None:
+        """The next message; None if none came for too long."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._limits.idle_s):
+                return await receive()
+        return None
+
+    def _act(self, message: ClientMessage | Refused | None) -> None:
+        match message:
+            case None:
+                return
+            case Refused(failure=failure, close=close):
+                self._answer(failure)
+                if close is not None:
+                    self._end(close)
+            case said.Ping(id=given):
+                self._answers.append(said.Pong(given, 1000 * time.monotonic(), 0.0))
+                self.wake()
+            case said.Start() | said.Resume():
+                self._enter(message)
+            case said.Cancel(context=name, position_ms=position_ms):
+                self._cancel(name, position_ms)
+            case said.PlaybackPosition(context=name, position_ms=position_ms):
+                if (stream := self._contexts.get(name)) is not None:
+                    stream.played(position_ms)
+            case _:
+                self._pass_on(message)
+
+    def _pass_on(self, message: ForText) -> None:
+        """What is about the text goes to the stream."""
+        stream = self._contexts.get(message.context)
+        if stream is None:
+            return
+        try:
+            stream.take(message)
+        except InvalidRequest as error:
+            self._answer(said.failure_of(error, context=message.context))
+
+    def _enter(self, message: said.Start | said.Resume) -> None:
+        """A new stream, or one that comes back."""
+        name = message.context
+        self._contexts.pop(name, None)
+        try:
+            if isinstance(message, said.Resume):
+                stream = self._found(message)
+                going_on = said.Continued(
+                    context=name,
+                    stream=stream.stream_id,
+                    offset=message.offset,
+                    num_characters=stream.num_characters,
+                    text_ended=stream.text_ended,
+                )
+                self._answer(going_on)
+            else:
+                stream = self._opened(message)
+        except YuliuError as error:
+            self._answer(said.failure_of(error, ends="context", context=name))
+        else:
+            stream.attach(self)
+            self._contexts[name] = stream
+            if stream.task.done() and not stream.window.has_unsent:
+                self._conversation.all_was_sent(name)
+                self._streams.keep(stream)
+            self.wake()
+
+    def _opened(self, start: said.Start) -> ResumableStream:
+        if self._draining.is_set():
+            raise Closed("the server is shutting down; go to another one")
+        stream = self._open_stream(start)
+        self._streams.add(stream)
+        return stream
+
+    def _found(self, resume: said.Resume) -> ResumableStream:
+        stream = self._streams.find(resume.stream)
+        if stream is None or not self._guest.is_same(stream.guest):
+            raise NotKept("no such stream is kept: it is over, was cancelled, or waited long enough")
+        self._streams.resume(stream, resume.offset, resume.seq)
+        return stream
+
+    def _cancel(self, name: str, position_ms: float | None) -> None:
+        stream = self._contexts.pop(name, None)
+        told = said.CancelAck() if stream is None else stream.cancel(position_ms)
+        if stream is not None:
+            stream.detach(self)
+            self._streams.drop(stream)
+        self._answer(replace(told, context=name))
+        self._look_if_all_over()
+
+    # Sending.
+
+    def _answer(self, message: ServerMessage) -> None:
+        if isinstance(message, said.Failure):
+            self._error_told(message.code)
+        self._answers.append(self._conversation.send(message))
+        self.wake()
+
+    def _end(self, close: Close) -> None:
+        """Close the connection, once what is answered was sent."""
+        self._close = self._close or close
+        self.wake()
+
+    async def _write(self, send: Send) -> None:
+        with suppress(OSError):  # the client is gone, which the reader learns
+            while True:
+                self._awake.clear()
+                await self._send_answers(send)
+                if self._close is not None:
+                    reason = REASONS.get(self._close, "")
+                    await send({"type": "websocket.close", "code": int(self._close), "reason": reason})
+                    return
+                if not await self._send_records(send):
+                    await self._awake.wait()
+        self._nobody_reads = True
+        self._room.set()
+        await asyncio.Event().wait()
+
+    async def _send_answers(self, send: Send) -> None:
+        while self._answers:
+            answer = self._answers.popleft()
+            self._room.set()
+            if isinstance(answer, said.Pong):
+                answer = self._conversation.send(replace(answer, t_send_ms=1000 * time.monotonic()))
+            await send({"type": "websocket.send", "text": answer})
+
+    async def _send_records(self, send: Send) -> bool:
+        """One record of each context; whether there was any."""
+        sent = False
+        for name, stream in list(self._contexts.items()):
+            if self._answers or self._close is not None:
+                return True  # they go first
+            if self._contexts.get(name) is not stream:
+                continue  # it was cancelled meanwhile
+            if self._receipts.is_full:
+                return False  # more would be on its way than is kept if it is lost
+            record = stream.window.next(self._loop.time())
+            if record is None:
+                continue
+            sent = True
+            self._streams.trim()
+            if isinstance(record, EncodedPiece):
+                frame = self._conversation.send_sound(name, record.offset, record.data)
+                await send({"type": "websocket.send", "bytes": frame})
+            else:
+                await send({"type": "websocket.send", "text": self._message(name, stream, record)})
+            if not stream.window.has_unsent:
+                stream.all_sent()
+        return sent
+
+    def _message(self, name: str, stream: ResumableStream, record: said.Told) -> str:
+        if isinstance(record, said.Failure):
+            self._error_told(record.code)
+        text = self._conversation.send(replace(record, context=name))
+        if self._conversation.state(name) is ContextState.OVER:
+            self._streams.keep(stream)
+            for known in [each for each in self._contexts if self._conversation.state(each) is ContextState.UNKNOWN]:
+                self._contexts.pop(known).detach(self)
+            self._look_if_all_over()
+        return text
+
+    # Ending.
+
+    async def _drain(self) -> None:
+        """When the server is to stop: say so, let streams finish, then close."""
+        await self._draining.wait()
+        self._answer(said.Draining(self._limits.drain_s))
+        await self._until_all_over(self._limits.drain_s)
+        for stream in self._contexts.values():
+            stream.fail(Closed("the server is shutting down; its time for streams is up"))
+        await self._until_all_over(LAST_WORDS_S)
+        self._end(Close.GOING_AWAY)
+
+    async def _until_all_over(self, limit_s: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit_s):
+                while self._conversation.num_open:
+                    self._all_over.clear()
+                    await self._all_over.wait()
+
+    def _look_if_all_over(self) -> None:
+        if not self._conversation.num_open:
+            self._all_over.set()
+
+    def _leave(self) -> None:
+        """The connection is over: its streams wait for their client if they are to."""
+        for stream in self._contexts.values():
+            stream.detach(self)
+            if self._dropped:
+                self._streams.keep(stream)
+            else:
+                self._streams.drop(stream)
+        self._contexts.clear()

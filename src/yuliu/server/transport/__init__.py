@@ -1,0 +1,1 @@
+"""Connections of uvicorn, bounded in number, size and time."""

@@ -1,0 +1,93 @@
+"""How long a stream waits for its writer, its reader and its end. Pure: every time is an argument."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from yuliu.errors import TimedOut
+
+if TYPE_CHECKING:
+    from yuliu.stream.options import StreamLimits
+
+NO_TEXT = "no text came for too long, and nothing was left to speak"
+NO_READER = "sound was there to be taken, and nobody took it for too long"
+TOO_LONG = "the stream took longer than it may"
+
+
+class StreamTimeouts:
+    """What is waited for, since when.
+
+    Args:
+        limits: How long.
+        stall_s: How long pending text waits for more, seconds.
+        now: Seconds on any monotonic clock, as all times here.
+    """
+
+    def __init__(self, limits: StreamLimits, stall_s: float, now: float) -> None:
+        self._stall_s = stall_s
+        self._idle_s = math.inf if limits.idle_text_s is None else limits.idle_text_s
+        self._stalled_s = math.inf if limits.stalled_reader_s is None else limits.stalled_reader_s
+        self._end_at = math.inf if limits.total_s is None else now + limits.total_s
+        self._flush_at = math.inf
+        self._lost = False
+        self._idle_since: float | None = None
+        self._offered_since: float | None = None
+
+    def text_came(self, now: float) -> None:
+        """The writer gave text."""
+        self._flush_at = now + self._stall_s
+        self._idle_since = None
+
+    def text_done(self) -> None:
+        """No text is pending any more, or its writer is held back: it need not be flushed."""
+        self._flush_at = math.inf
+
+    def writer_lost(self) -> None:
+        """His connection is: that he says nothing means nothing."""
+        self._lost = True
+
+    def writer_back(self, now: float) -> None:
+        """He may go on: pending text waits for him as if it had just come."""
+        if self._lost and math.isfinite(self._flush_at):
+            self._flush_at = now + self._stall_s
+        self._lost = False
+
+    def taken(self) -> None:
+        """The reader took a chunk."""
+        self._offered_since = None
+
+    def look(self, now: float, *, idle: bool, offered: bool) -> float:
+        """Take note of what is so now.
+
+        Args:
+            now: Seconds.
+            idle: Whether only the writer could make the stream go on.
+            offered: Whether a chunk waits for the reader.
+
+        Returns:
+            When to ask :meth:`late` and :meth:`stalled`; infinity if never.
+        """
+        self._idle_since = None if not idle else now if self._idle_since is None else self._idle_since
+        self._offered_since = None if not offered else now if self._offered_since is None else self._offered_since
+        return min(math.inf if self._lost else self._flush_at, self._end_at, self._idle_at, self._stalled_at)
+
+    def stalled(self, now: float) -> bool:
+        """Whether pending text has waited long enough for more."""
+        return now >= self._flush_at and not self._lost
+
+    def late(self, now: float) -> TimedOut | None:
+        """Why the stream is to end, if it is."""
+        if now >= self._end_at:
+            return TimedOut(TOO_LONG)
+        if now >= self._stalled_at:
+            return TimedOut(NO_READER)
+        return TimedOut(NO_TEXT) if now >= self._idle_at else None
+
+    @property
+    def _idle_at(self) -> float:
+        return math.inf if self._idle_since is None else self._idle_since + self._idle_s
+
+    @property
+    def _stalled_at(self) -> float:
+        return math.inf if self._offered_since is None else self._offered_since + self._stalled_s

@@ -1,0 +1,189 @@
+"""Where the reader stands in a text: what the rules look at, and what they do.
+
+A rule is a function of a :class:`Cursor`. It looks at the text from ``cursor.at`` on and either takes some of it
+(``DONE``), leaves it (``NOT_MINE``), or needs to see more first (``WAIT``). To be independent of how the text is cut, a
+rule decides only on what no further text could change; to wait for ever on nothing, each looks ahead a bounded
+length. When the text is flushed the cursor sees a line end after it, which no rule can take.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING
+
+from yuliu.text.markup.events import CleanText, Pause, Restyle, UnitEnd
+from yuliu.types import Mark, Skipped, Span, Style
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from yuliu.text.markup.events import MarkupEvent
+    from yuliu.text.markup.options import MarkupOptions
+    from yuliu.types import Boundary, Hint, Lang
+
+_HAN = re.compile("[㐀-鿿\U00020000-\U00031fff]")
+_LATIN = re.compile("[A-Za-zÀ-ɏ]")
+
+
+class Progress(Enum):
+    """What a rule says."""
+
+    DONE = auto()
+    NOT_MINE = auto()
+    WAIT = auto()
+
+
+class LineContext(Enum):
+    """What the line is that is being read."""
+
+    PLAIN = auto()
+    HEADING = auto()
+    TABLE = auto()
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The text at hand, the place in it, and what has been opened before."""
+
+    options: MarkupOptions
+    languages: Sequence[Lang]
+    text: str = ""
+    at: int = 0
+    end: int = 0
+    """Rules may look beyond it (at the line end that a flush adds) but take nothing there."""
+    base: int = 0
+    """Source offset of the first character of ``text``."""
+    final: bool = False
+    out: list[MarkupEvent] = field(default_factory=list)
+    warnings: dict[str, None] = field(default_factory=dict)
+    """In the order in which they came up, each once."""
+    is_ssml: bool = False
+    line: LineContext = LineContext.PLAIN
+    is_line_start: bool = True
+    """Whether nothing but white space and markers came in this line."""
+    after_bullet: bool = False
+    is_blank: bool = True
+    """Whether nothing at all came in this line."""
+    fence: str = ""
+    """What opened the code block that is being read; empty outside of one."""
+    in_code_line: bool = False
+    """Whether the code block is being read in the middle of a line."""
+    emphasis: set[str] = field(default_factory=set)
+    """Marks of emphasis that are open."""
+    num_links: int = 0
+    """Brackets that are open and known to be links."""
+    styles: list[tuple[str, Style]] = field(default_factory=list)
+    """SSML elements that are open, outermost first, and the style inside each."""
+    num_too_deep: int = 0
+    """SSML elements that are open beyond the deepest one kept."""
+    read_as: Lang | None = None
+    """The language that all of the text is read as; None decides by script."""
+    _lang: Lang | None = None
+    _line_has_han: bool = False
+
+    @property
+    def char(self) -> str:
+        """The character to be read next."""
+        return self.text[self.at]
+
+    @property
+    def before(self) -> str:
+        """The source character before it, or ''."""
+        return self.text[self.at - 1] if self.at else ""
+
+    @property
+    def lang(self) -> Lang:
+        """The language of the surroundings: Chinese if its line has had any Chinese so far."""
+        return self.read_as or self._lang or self.languages[0]
+
+    @property
+    def style(self) -> Style:
+        """The style of what is read next."""
+        return self.styles[-1][1] if self.styles else Style()
+
+    def look(self, whole: re.Pattern[str], prefix: re.Pattern[str]) -> re.Match[str] | Progress:
+        """The match of ``whole`` here; WAIT if all there is matches ``prefix`` and more may come; else NOT_MINE."""
+        match = whole.match(self.text, self.at)
+        if match is not None and match.end() <= self.end:
+            return match
+        if not self.final and prefix.fullmatch(self.text, self.at):
+            return Progress.WAIT
+        return Progress.NOT_MINE
+
+    def say(self, num_chars: int) -> Progress:
+        """Take characters as text."""
+        start, text = self.base + self.at, self.text[self.at : self.at + num_chars]
+        self.out.append(CleanText(text, Span(start, start + num_chars)))
+        self._note(text)
+        self.at += num_chars
+        return Progress.DONE
+
+    def rewrite(self, text: str, num_chars: int, hint: Hint | None = None) -> Progress:
+        """Take characters and say ``text`` for them."""
+        start = self.base + self.at
+        self.out.append(CleanText(text, Span(start, start + num_chars), hint))
+        self.at += num_chars
+        return Progress.DONE
+
+    def skip(self, num_chars: int, rule: str) -> Progress:
+        """Take characters that are not spoken."""
+        if num_chars:
+            start = self.base + self.at
+            self.out.append(Skipped(Span(start, start + num_chars), rule))
+            self.at += num_chars
+        return Progress.DONE
+
+    def end_unit(self, boundary: Boundary) -> None:
+        """End a unit here."""
+        self.out.append(UnitEnd(boundary))
+
+    def pause(self, pause_s: float) -> None:
+        """Ask for silence here."""
+        self.out.append(Pause(pause_s))
+
+    def mark(self, name: str) -> None:
+        """Name this place."""
+        self.out.append(Mark(name, self.base + self.at))
+
+    def restyle(self) -> None:
+        """Tell that ``style`` may have changed."""
+        self.out.append(Restyle(self.style))
+
+    def warn(self, message: str) -> None:
+        """Tell what of the markup could not be followed: fixed words, none of the text."""
+        self.warnings[message] = None
+
+    def word(self, zh: str, en: str) -> str:
+        """The word in the language of the surroundings."""
+        return zh if self.lang == "zh" else en
+
+    def end_line(self) -> None:
+        """A line has ended."""
+        if self.is_blank:
+            self.emphasis.clear()
+        self.line = LineContext.PLAIN
+        self.is_line_start = self.is_blank = True
+        self.after_bullet = False
+
+    def _note(self, text: str) -> None:
+        """Keep track of the language."""
+        if len(self.languages) == 1:
+            return
+        if "\n" in text:
+            for line in text.split("\n"):
+                self._note_line(line)
+                self._line_has_han = False
+            self._line_has_han = bool(_HAN.search(text, text.rindex("\n")))
+        else:
+            self._note_line(text)
+
+    def _note_line(self, text: str) -> None:
+        if self._line_has_han:
+            return
+        if _HAN.search(text):
+            self._line_has_han = True
+            self._lang = "zh"
+        elif _LATIN.search(text):
+            self._lang = "en"

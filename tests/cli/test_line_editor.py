@@ -1,0 +1,132 @@
+"""Keys become acts: silence, a line, leaving."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.cli.text_input.line_editor import (
+    MAX_LINE_CHARS,
+    SEQUENCE_S,
+    Leave,
+    LineEditor,
+    Say,
+    Stop,
+    num_columns_of,
+    tail,
+)
+
+ARROWS = ("\x1b[A", "\x1bOP", "\x1b[1;5C", "\x1b[3~")
+
+
+def feed(typed: LineEditor, *texts: str, sounding: bool = True, every_s: float = 1.0) -> list[object]:
+    return [act for n, text in enumerate(texts) for act in typed.feed(text, n * every_s, sounding=sounding)]
+
+
+@pytest.mark.parametrize("key", [" ", "\u3000", "\x1b"])
+@pytest.mark.parametrize("lines", [True, False])
+def test_keys_that_stop(key: str, lines: bool) -> None:
+    """While the voice sounds, and only then."""
+    assert feed(LineEditor(lines=lines), key) == [Stop()]
+    assert Stop() not in feed(LineEditor(lines=lines), key, sounding=False)
+
+
+def test_other_keys_do_not_stop() -> None:
+    assert feed(LineEditor(lines=False), "abc\n你\x04\x7f", *ARROWS) == []
+
+
+def test_lines_are_typed_while_the_voice_sounds() -> None:
+    """A space in a line is a space; Escape stops and leaves the line."""
+    typed = LineEditor(lines=True)
+    assert feed(typed, "How", " ", "are", "\x1b") == [Stop()]
+    assert typed.line == "How are"
+    assert feed(typed, " you?\r") == [Say("How are you?")]
+    assert typed.line == ""
+
+
+def test_editing() -> None:
+    """As a terminal's own lines."""
+    typed = LineEditor(lines=True)
+    assert feed(typed, "one twoo\x7f 三四\b", sounding=False) == []
+    assert typed.line == "one two 三"
+    feed(typed, "\x17")
+    assert typed.line == "one two "
+    feed(typed, "\x17")
+    assert typed.line == "one "
+    feed(typed, "e\u0301\x7f")
+    assert typed.line == "one "
+    feed(typed, "\x15\x7f\x7f")
+    assert typed.line == ""
+    feed(typed, "a\tb\x00\x07")
+    assert typed.line == "a b"
+
+
+def test_leaving() -> None:
+    """On an empty line; empty lines are nothing."""
+    typed = LineEditor(lines=True)
+    assert feed(typed, "\n", "  \n", "\x04", sounding=False) == [Leave()]
+    assert feed(typed, "x\x04\n", sounding=False) == [Say("x")]
+
+
+@pytest.mark.parametrize("arrow", ARROWS)
+def test_keys_that_send_a_sequence(arrow: str) -> None:
+    """Neither stop nor appear in the line; what follows them does."""
+    typed = LineEditor(lines=True)
+    assert feed(typed, f"a{arrow}b") == []
+    assert typed.line == "ab"
+
+
+@given(st.sampled_from(ARROWS), st.integers(1, 5))
+def test_a_sequence_that_comes_in_pieces(arrow: str, cut: int) -> None:
+    """If it is cut behind its Escape that one may count, but nothing of it appears in the line."""
+    typed = LineEditor(lines=True)
+    acts = feed(typed, arrow[:cut], arrow[cut:], every_s=SEQUENCE_S / 2)
+    assert acts == ([Stop()] if cut == 1 else [])
+    assert typed.line == ""
+
+
+def test_escape_then_text() -> None:
+    """What a person types next is text, even if it could be of a sequence."""
+    typed = LineEditor(lines=True)
+    assert feed(typed, "\x1b", "Oh", every_s=0.5) == [Stop()]
+    assert typed.line == "Oh"
+    assert feed(typed, "\x15\x1bno") == [Stop()]
+    assert typed.line == "no"
+
+
+@given(st.text(st.characters(exclude_characters="\x1b"), max_size=30), st.lists(st.integers(0, 30), max_size=4))
+def test_cuts_do_not_matter(text: str, cuts: list[int]) -> None:
+    """The same acts however the terminal hands it over."""
+    whole, parts = LineEditor(lines=True), LineEditor(lines=True)
+    places = sorted({0, *(min(cut, len(text)) for cut in cuts), len(text)})
+    pieces = [text[a:b] for a, b in pairwise(places)]
+    assert feed(whole, text) == feed(parts, *pieces)
+    assert whole.line == parts.line
+
+
+@given(st.text(max_size=50), st.booleans(), st.booleans())
+def test_a_line_can_always_be_shown(text: str, lines: bool, sounding: bool) -> None:
+    """Whatever is sent, nothing in it moves the cursor."""
+    typed = LineEditor(lines=lines)
+    feed(typed, text, sounding=sounding)
+    assert typed.line.isprintable()
+    assert lines or not typed.line
+
+
+def test_a_line_has_an_end() -> None:
+    typed = LineEditor(lines=True)
+    feed(typed, "x" * (MAX_LINE_CHARS + 10))
+    assert len(typed.line) == MAX_LINE_CHARS
+
+
+@given(st.text(st.sampled_from("ab你e\u0301，"), max_size=30), st.integers(0, 20))
+def test_the_tail_fits(line: str, num_columns: int) -> None:
+    """And is as long as fits."""
+    shown = tail(line, num_columns)
+    assert line.endswith(shown)
+    assert num_columns_of(shown) <= num_columns
+    rest = line[: len(line) - len(shown)]
+    assert not rest or num_columns_of(rest[-1] + shown) > num_columns

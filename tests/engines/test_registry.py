@@ -1,0 +1,97 @@
+"""Engines made by the name that a manifest gives, several of one voice, and what they share."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Barrier
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from yuliu.engines.api import PlanOptions, StepRequest
+from yuliu.engines.fastspeech2.engine import FastSpeech2Engine
+from yuliu.engines.hibari.engine import HibariEngine
+from yuliu.engines.registry import engine_factory
+from yuliu.errors import VoiceNotReady
+from yuliu.types import Boundary, Segment, Span, SpeakOptions
+from yuliu.voices import VoiceManifest, VoiceStore
+
+if TYPE_CHECKING:
+    from yuliu.engines.api import Engine
+    from yuliu.text.frontend import FrontEnd, Reading
+    from yuliu.types import Lang, Samples
+
+pytestmark = pytest.mark.voices
+
+NUM_TEXTS = 200
+TEXTS: dict[str, tuple[Lang, list[str]]] = {
+    "baker": ("zh", [f"第{at}天，他花了{at * 37}元，还在长沙银行存了{at}%。" for at in range(NUM_TEXTS)]),
+    "heart": (
+        "en",
+        [f"On day {at} Zyx{'aeiou'[at % 5]}lo{at // 5 * 'r'} read {at * 37} records." for at in range(NUM_TEXTS)],
+    ),
+}
+OPTIONS = PlanOptions(SpeakOptions(), 0.025, 0.1)
+
+
+def manifest_of(name: str) -> VoiceManifest:
+    manifest = VoiceStore().manifest(name)
+    assert isinstance(manifest, VoiceManifest)
+    return manifest
+
+
+def front_end_of(engine: Engine) -> FrontEnd:
+    assert isinstance(engine, FastSpeech2Engine | HibariEngine)
+    return engine._front_end
+
+
+def segment(text: str, lang: Lang) -> Segment:
+    return Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, lang)
+
+
+def spoken(engine: Engine, text: str, lang: Lang) -> Samples:
+    utterance, chunks = engine.plan(segment(text, lang), OPTIONS), []
+    while not utterance.done:
+        (result,) = engine.step([StepRequest(utterance, 40)])
+        chunks.append(result.samples)
+        utterance = result.utterance
+    return np.concatenate(chunks)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_two_threads_at_once_read_what_one_reads(name: str) -> None:
+    """One front end under two engines, each in its own thread, gives each text the reading it gets alone."""
+    files, (_, texts) = VoiceStore().files(name), TEXTS[name]
+    shared = engine_factory(manifest_of(name), files)
+    together = Barrier(2)
+
+    def read(order: list[str]) -> dict[str, Reading]:
+        front_end = front_end_of(shared())
+        together.wait()
+        return {text: front_end.read(text) for text in order}
+
+    with ThreadPoolExecutor(2) as pool:
+        forwards, backwards = pool.map(read, [texts, texts[::-1]])
+    alone = front_end_of(engine_factory(manifest_of(name), files)())
+    assert forwards == backwards == {text: alone.read(text) for text in texts}
+    assert len({each.spoken for each in forwards.values()}) == NUM_TEXTS
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_engines_of_one_voice_share_their_front_end_alone(name: str) -> None:
+    """Each has its own models: one that is closed leaves the other able to speak, and both say the same."""
+    lang, texts = TEXTS[name]
+    make = engine_factory(manifest_of(name), VoiceStore().files(name))
+    one, other = make(), make()
+    assert front_end_of(one) is front_end_of(other)
+    expected = spoken(one, texts[3], lang)
+    one.close()
+    assert np.array_equal(spoken(other, texts[3], lang), expected)
+
+
+def test_an_engine_that_is_not_there_is_told_before_anything_is_loaded() -> None:
+    """A manifest of a later version names what this one lacks."""
+    with pytest.raises(VoiceNotReady, match="wants engine 'choir'; this version has fastspeech2, hibari"):
+        engine_factory(replace(manifest_of("baker"), engine="choir"), {})

@@ -1,0 +1,80 @@
+"""How long work goes on for a stream that was cancelled."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from yuliu.engines.api import PlanOptions
+from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.scheduler import Scheduler
+from yuliu.scheduler.settings import Settings
+from yuliu.types import Boundary, Segment, Span, SpeakOptions
+
+TEXT = "one two three"
+SEGMENT = Segment(TEXT, Span(0, len(TEXT)), tuple(range(len(TEXT))), Boundary.SENTENCE, "en")
+
+
+class Cancels(Unobserved):
+    """Remembers them."""
+
+    def __init__(self) -> None:
+        self.took_s: list[float] = []
+        self.told = threading.Event()
+
+    def cancelled(self, took_s: float) -> None:
+        self.took_s.append(took_s)
+        self.told.set()
+
+
+@pytest.mark.parametrize("script", [ToneScript(hang_plans=frozenset({0})), ToneScript(hang_steps=frozenset({0}))])
+def test_cancelling_is_over_when_no_worker_is_at_work(script: ToneScript) -> None:
+    """The plan or step under way is finished and thrown away; until then it is not over."""
+    now, cancels, engine = [10.0], Cancels(), ToneEngine(script)
+    scheduler = Scheduler({"tone": lambda: engine}, Settings(num_workers=1), clock=lambda: now[0], observer=cancels)
+    outputs: list[object] = []
+    stream_id = scheduler.open(outputs.append)
+    scheduler.submit(stream_id, "tone", SEGMENT, PlanOptions(SpeakOptions(), 0.02, 0.1))
+    assert engine.hung.wait(10)
+    scheduler.close_stream(stream_id, cancelled=True)
+    num_outputs = len(outputs)
+    assert not cancels.took_s
+    now[0] = 10.25
+    engine.released.set()
+    assert cancels.told.wait(10)
+    scheduler.close()
+    assert cancels.took_s == [0.25]
+    assert len(outputs) == num_outputs
+
+
+def test_it_is_not_over_before_the_last_worker_is_done() -> None:
+    """Two segments may be planned at a time, on two workers."""
+    cancels, engines = Cancels(), [ToneEngine(ToneScript(hang_plans=frozenset({0}))) for _ in range(2)]
+    left = list(engines)
+    scheduler = Scheduler({"tone": lambda: left.pop(0)}, Settings(num_workers=2), observer=cancels)
+    stream_id = scheduler.open(lambda _: None)
+    for _ in range(2):
+        scheduler.submit(stream_id, "tone", SEGMENT, PlanOptions(SpeakOptions(), 0.02, 0.1))
+    assert all(engine.hung.wait(10) for engine in engines)
+    scheduler.close_stream(stream_id, cancelled=True)
+    engines[0].released.set()
+    while scheduler.snapshot().num_workers_busy == 2:
+        threading.Event().wait(0.001)
+    assert not cancels.took_s
+    engines[1].released.set()
+    assert cancels.told.wait(10)
+    scheduler.close()
+    assert len(cancels.took_s) == 1
+
+
+@pytest.mark.parametrize(("cancelled", "took_s"), [(True, [0.0]), (False, [])])
+def test_without_work_it_is_over_at_once(cancelled: bool, took_s: list[float]) -> None:
+    """And streams that ended by themselves are none of it."""
+    cancels = Cancels()
+    scheduler = Scheduler({"tone": ToneEngine}, Settings(num_workers=1), observer=cancels)
+    scheduler.close_stream(scheduler.open(lambda _: None), cancelled=cancelled)
+    scheduler.close_stream(99, cancelled=True)
+    scheduler.close()
+    assert cancels.took_s == took_s

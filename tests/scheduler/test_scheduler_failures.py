@@ -1,0 +1,340 @@
+"""Workers that crash, hang or cannot be made, and engines that fail or break their contract, beside others that
+work."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import pytest
+from heard import PATIENCE_S, Clock, Inbox, Made, one_worker, segment, sound, speak
+
+from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.errors import SynthesisFailed
+from yuliu.scheduler.observer import Unobserved
+from yuliu.scheduler.policy.tuning import Tuning
+from yuliu.scheduler.scheduler import Scheduler
+from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.workers.pool import GRACE_S
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ALL = frozenset(range(10_000))
+TEXT = "one two three four five six seven"
+SECRET = "xylophone"
+
+
+class Losses(Unobserved):
+    """Counts what went wrong."""
+
+    def __init__(self) -> None:
+        self.lost: list[str] = []
+        self.num_retries = 0
+
+    def worker_replaced(self, reason: Literal["crashed", "hung"]) -> None:
+        self.lost.append(reason)
+
+    def retried(self, engine: str) -> None:
+        self.num_retries += 1
+
+
+@pytest.fixture
+def opened() -> Iterator[list[Scheduler]]:
+    """Schedulers to be closed at the end."""
+    schedulers: list[Scheduler] = []
+    yield schedulers
+    for scheduler in schedulers:
+        scheduler.close()
+
+
+def scripted(**script: object) -> Callable[[], ToneEngine]:
+    return lambda: ToneEngine(ToneScript(**script))  # type: ignore[arg-type]
+
+
+@pytest.fixture(autouse=True)
+def _others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of schedulers that other tests share are none of ours."""
+    monkeypatch.setattr(f"{__name__}.OTHERS", frozenset(threading.enumerate()))
+
+
+OTHERS: frozenset[threading.Thread] = frozenset()
+
+
+def worker_threads() -> list[threading.Thread]:
+    return [each for each in threading.enumerate() if each.name.startswith("yuliu-worker") and each not in OTHERS]
+
+
+def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) -> None:
+    """Wait for a condition, and do something again and again meanwhile."""
+    for _ in range(10_000):
+        if condition():
+            return
+        do()
+        threading.Event().wait(0.001)  # workers need a moment of real time
+    raise AssertionError("it never happened")
+
+
+def ticking(scheduler: Scheduler, clock: Clock, condition: Callable[[], bool]) -> None:
+    """Let the time of a scheduler go on, a second at a time while no worker works, until something holds."""
+
+    def tick() -> None:
+        if not scheduler.snapshot().num_workers_busy:
+            clock.now_s += 1
+            scheduler.tick()
+
+    until(condition, tick)
+
+
+@pytest.mark.parametrize("error", [SystemExit, MemoryError])
+def test_a_worker_that_crashes_is_replaced_and_nothing_is_lost(
+    opened: list[Scheduler], error: type[BaseException]
+) -> None:
+    """Its step is done again elsewhere; streams on other workers never notice."""
+    make, losses = Made(scripted(fail_steps=frozenset({2}), error=error), ToneEngine), Losses()
+    opened.append(Scheduler({"tone": make}, Settings(num_workers=2, tuning=Tuning(max_load=1e6)), observer=losses))
+    inboxes: list[Inbox] = []
+    until(lambda: bool(losses.lost), lambda: inboxes.append(speak(opened[0], [f"{TEXT} {len(inboxes)}", "and more"])))
+    for number, inbox in enumerate(inboxes):
+        inbox.wait_done(2)
+        assert np.array_equal(inbox.samples(), sound(segment(f"{TEXT} {number}"), segment("and more")))
+    assert losses.lost == ["crashed"]
+    assert len(worker_threads()) == 2
+
+
+def test_a_worker_that_hangs_is_replaced_and_its_late_result_thrown_away(opened: list[Scheduler]) -> None:
+    """The watchdog gives it up; should its engine come back, it is closed and nobody hears of it."""
+    clock, make, losses = Clock(), Made(scripted(hang_steps=frozenset({1})), ToneEngine), Losses()
+    settings = Settings(num_workers=2, tuning=Tuning(max_load=1e6))
+    opened.append(Scheduler({"tone": make}, settings, clock=clock, observer=losses))
+    hanging, (worker, *_) = make.engines[0], worker_threads()
+    inboxes: list[Inbox] = []
+    until(hanging.hung.is_set, lambda: inboxes.append(speak(opened[0], [f"{TEXT} {len(inboxes)}"])))
+    until(lambda: opened[0].snapshot().num_workers_busy == 1)  # the other worker is not to seem to hang
+    clock.now_s += 9.9
+    opened[0].tick()
+    assert not losses.lost
+    clock.now_s += 0.2
+    opened[0].tick()
+    for number, inbox in enumerate(inboxes):
+        inbox.wait_done()
+        assert np.array_equal(inbox.samples(), sound(segment(f"{TEXT} {number}")))
+    num_outputs = [len(inbox.outputs) for inbox in inboxes]
+    hanging.released.set()
+    worker.join(PATIENCE_S)
+    assert hanging.closed
+    assert [len(inbox.outputs) for inbox in inboxes] == num_outputs
+    assert losses.lost == ["hung"]
+    assert {output.num_retries for inbox in inboxes for output in inbox.rendered[-1:]} in ({0, 1}, {1})
+
+
+def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler]) -> None:
+    """The error says so, and the workers are there for others."""
+    clock, make = Clock(), Made(scripted(hang_steps=frozenset({0})), scripted(hang_steps=frozenset({0})), ToneEngine)
+    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
+    inbox = speak(opened[0], [TEXT])
+    for number in range(2):
+        ticking(opened[0], clock, lambda number=number: len(make.engines) > number)  # type: ignore[misc]
+        assert make.engines[number].hung.wait(PATIENCE_S)
+        clock.now_s += 10.2
+        opened[0].tick()
+    inbox.wait_until(lambda i: bool(i.broken))
+    assert "hung" in str(inbox.broken[0].error)
+    speak(opened[0], ["fine"]).wait_done()
+    for engine in make.engines:
+        engine.released.set()
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_a_process_that_was_stopped_gives_its_workers_time_to_go_on(opened: list[Scheduler], goes_on: bool) -> None:
+    """They stood still as it did: that is no reason to replace them. One that does hang is still found."""
+    clock, make, losses = Clock(), Made(scripted(hang_steps=frozenset({0})), ToneEngine), Losses()
+    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock, observer=losses))
+    inbox = speak(opened[0], [TEXT])
+    assert make.engines[0].hung.wait(PATIENCE_S)
+    clock.now_s += 3600
+    opened[0].tick()
+    assert not losses.lost
+    if goes_on:
+        make.engines[0].released.set()
+    else:
+        clock.now_s += GRACE_S
+        opened[0].tick()
+    inbox.wait_done()
+    assert losses.lost == ([] if goes_on else ["hung"])
+    assert np.array_equal(inbox.samples(), sound(segment(TEXT)))
+    make.engines[0].released.set()
+
+
+def test_the_limit_of_a_task_follows_what_such_tasks_take(opened: list[Scheduler]) -> None:
+    """An engine that is slow by nature does not hang."""
+    clock = Clock()
+    make = Made(scripted(hang_steps=frozenset({0})))
+    opened.append(Scheduler({"tone": make}, one_worker(hang_s=0.5), clock=clock))
+    workers = opened[0]._workers
+    workers._usual_s["tone", False] = 0.1  # as if steps had taken so long
+    inbox = speak(opened[0], [TEXT])
+    assert make.engines[0].hung.wait(PATIENCE_S)
+    clock.now_s += 1.9
+    opened[0].tick()
+    make.engines[0].released.set()
+    inbox.wait_done()
+    assert len(make.engines) == 1
+
+
+def test_engines_that_cannot_be_made_again_break_all_streams_until_they_can(
+    opened: list[Scheduler], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Nobody waits for workers that are not there; it is tried again after a while. The error's words stay private."""
+    works = threading.Event()
+
+    def make_or_fail() -> ToneEngine:
+        if not works.is_set():
+            raise RuntimeError(SECRET)
+        return ToneEngine()
+
+    clock, make = Clock(), Made(scripted(fail_steps=frozenset({1}), error=SystemExit), make_or_fail)
+    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
+    inbox = speak(opened[0], [TEXT, TEXT])
+    inbox.wait_until(lambda i: bool(i.broken))
+    assert "no engine could be started" in str(inbox.broken[0].error)
+    late = speak(opened[0], [TEXT])
+    assert isinstance(late.broken[0].error, SynthesisFailed)
+    assert (opened[0].num_streams, opened[0].num_jobs) == (0, 0)
+    works.set()
+    clock.now_s += 5.1
+    opened[0].tick()
+    speak(opened[0], ["fine"]).wait_done()
+    lines = [record.getMessage() for record in caplog.records if record.getMessage().startswith("worker_lost")]
+    assert "starting=False error=SystemExit at=tone.py:" in lines[0]
+    assert "starting=True error=RuntimeError at=test_scheduler_failures.py:" in lines[1]
+    assert SECRET not in caplog.text
+
+
+def test_a_further_worker_that_cannot_be_made_leaves_the_others(opened: list[Scheduler]) -> None:
+    """Fewer workers work, and the missing one is made when that is possible."""
+    failed = threading.Event()
+
+    def fail() -> ToneEngine:
+        failed.set()
+        raise RuntimeError(SECRET)
+
+    clock, make = Clock(), Made(ToneEngine, fail, ToneEngine)
+    opened.append(Scheduler({"tone": make}, Settings(num_workers=2), clock=clock))
+    assert failed.wait(PATIENCE_S)
+    speak(opened[0], [TEXT]).wait_done()
+    ticking(opened[0], clock, lambda: opened[0].snapshot().num_workers == 2)
+    assert len(make.engines) == 2
+
+
+def test_the_first_engines_fail_where_they_are_asked_for() -> None:
+    """Whoever opens a synthesizer learns that it cannot be; what was made is closed."""
+    made = ToneEngine()
+
+    def fail() -> ToneEngine:
+        raise ValueError(SECRET)
+
+    with pytest.raises(ValueError, match=SECRET):
+        Scheduler({"good": lambda: made, "bad": fail})
+    assert made.closed
+    assert not worker_threads()
+
+
+def test_closing_does_not_wait_for_ever_on_a_worker_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
+    """It says which thread is left behind."""
+    engine = ToneEngine(ToneScript(hang_plans=frozenset({0})))
+    scheduler = Scheduler({"tone": lambda: engine}, one_worker(close_s=0.01))
+    inbox = speak(scheduler, [TEXT])
+    assert engine.hung.wait(PATIENCE_S)
+    scheduler.close()
+    scheduler.close()
+    assert inbox.broken[0].error.code == "closed"
+    assert "worker_not_ended name=worker-0" in caplog.text
+    (worker,) = worker_threads()
+    engine.released.set()
+    worker.join(PATIENCE_S)
+    assert engine.closed
+
+
+@pytest.mark.parametrize("spoil", ["short", "long", "lost", "still"])
+def test_an_engine_that_breaks_its_contract_fails_and_never_loops(opened: list[Scheduler], spoil: str) -> None:
+    """Nothing of what it gave is used; it is asked once more."""
+    make = Made(scripted(spoil=spoil, spoil_steps=ALL))
+    opened.append(Scheduler({"tone": make}, one_worker()))
+    inbox = speak(opened[0], [TEXT])
+    inbox.wait_until(lambda i: bool(i.broken))
+    assert "broke its contract" in str(inbox.broken[0].error)
+    assert not inbox.rendered
+    assert sum(engine.num_steps for engine in make.engines) == 2
+
+
+@pytest.mark.parametrize("manner", ["autoregressive", "remote"])
+def test_sound_that_never_comes_fails_after_a_while(opened: list[Scheduler], manner: Literal["remote"]) -> None:
+    """Engines that do not know their length may wait for it, but not for ever: 10 s, and again 10 s."""
+    clock = Clock()
+
+    def make() -> ToneEngine:
+        return ToneEngine(ToneScript(spoil="still", spoil_steps=ALL), manner=manner)
+
+    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
+    began_s = clock.now_s
+    inbox = speak(opened[0], [TEXT])
+    ticking(opened[0], clock, lambda: bool(inbox.broken))
+    assert "gave no sound for 10 s" in str(inbox.broken[0].error)
+    assert clock.now_s - began_s >= 20
+    assert not inbox.rendered
+
+
+@pytest.mark.parametrize("manner", ["frames", "autoregressive", "remote"])
+@pytest.mark.parametrize("number", [0, 1, 3])
+def test_an_exact_engine_repeats_what_failed_once(
+    opened: list[Scheduler], manner: Literal["frames"], number: int
+) -> None:
+    """The listener does not hear of it. The one worker gets a new instance of the engine for that."""
+    make = Made(
+        lambda: ToneEngine(ToneScript(fail_steps=frozenset({number})), manner=manner),
+        lambda: ToneEngine(manner=manner),
+    )
+    losses = Losses()
+    opened.append(Scheduler({"tone": make}, one_worker(), observer=losses))
+    inbox = speak(opened[0], [TEXT * 5])
+    inbox.wait_done()
+    assert np.array_equal(inbox.samples(), sound(segment(TEXT * 5)))
+    assert len(make.engines) == 2
+    assert make.engines[0].closed
+    assert losses.num_retries == 1
+    assert not losses.lost
+
+
+def test_an_engine_that_is_not_exact_repeats_only_what_nobody_has_heard(opened: list[Scheduler]) -> None:
+    """A segment whose sound is partly out fails at once; one that is still silent is begun anew."""
+    for number, fails in [(0, False), (1, True)]:
+        make = Made(
+            lambda number=number: ToneEngine(ToneScript(fail_steps=frozenset({number})), exact=False),  # type: ignore[misc]
+            lambda: ToneEngine(exact=False),
+        )
+        opened.append(Scheduler({"tone": make}, one_worker()))
+        inbox = speak(opened[-1], [TEXT * 5])
+        inbox.wait_until(lambda i: bool(i.broken or i.done))
+        assert bool(inbox.broken) is fails
+        if not fails:
+            assert np.array_equal(inbox.samples(), sound(segment(TEXT * 5)))
+
+
+def test_a_failed_job_does_not_take_its_company_with_it(opened: list[Scheduler]) -> None:
+    """Steps of several streams at once that fail are repeated one by one."""
+
+    class Poisoned(ToneEngine):
+        """Fails whenever a certain text is in a step."""
+
+        def step(self, requests):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+            if any("poison" in request.utterance.segment.text for request in requests):
+                raise SynthesisFailed("poison")
+            return super().step(requests)
+
+    opened.append(Scheduler({"tone": Poisoned}, one_worker(tuning=Tuning(max_load=100.0))))
+    inboxes = [speak(opened[0], [f"{TEXT} {number}" if number else "poison"]) for number in range(8)]
+    inboxes[0].wait_until(lambda i: bool(i.broken))
+    for inbox in inboxes[1:]:
+        inbox.wait_done()

@@ -1,0 +1,41 @@
+"""What workers and the scheduler log."""
+
+from __future__ import annotations
+
+import json
+import logging
+from typing import TYPE_CHECKING
+
+from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.scheduler.scheduler import Scheduler
+from yuliu.scheduler.settings import Settings
+from yuliu.server.log import JsonFormatter
+
+if TYPE_CHECKING:
+    import pytest
+
+
+class Stubborn(ToneEngine):
+    """Cannot be closed."""
+
+    def close(self) -> None:
+        raise RuntimeError("xylophone")
+
+
+def test_what_is_lost_is_logged_in_fields(caplog: pytest.LogCaptureFixture) -> None:
+    """So that it can be looked for: each value has a name, and none quotes an error."""
+    engines = [Stubborn(ToneScript()), ToneEngine()]
+    scheduler = Scheduler({"tone": lambda: engines.pop(0)}, Settings(num_workers=1))
+    (worker,) = scheduler._workers._workers.values()
+    scheduler.worker_lost(worker, RuntimeError("xylophone"))
+    worker.join(10)
+    scheduler.close()
+    records = [record for record in caplog.records if record.levelno >= logging.ERROR]
+    lines = {line["event"]: line for line in (json.loads(JsonFormatter().format(record)) for record in records)}
+    assert (
+        lines["worker_lost"] | {"name": "worker-0", "reason": "crashed", "error": "RuntimeError"}
+        == lines["worker_lost"]
+    )
+    assert lines["engine_not_closed"]["worker"] == "worker-0"
+    assert lines["engine_not_closed"]["at"].startswith("test_thread.py:")
+    assert "xylophone" not in caplog.text

@@ -1,0 +1,121 @@
+"""What is kept for clients that come back is bounded over all streams."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+from typing import TYPE_CHECKING
+
+import pytest
+from native import LONG, SoundFrame, Talk, pcm_of, talking
+from serving import running_server
+
+from yuliu.server.limits import Limits
+from yuliu.server.native.limits import NativeLimits
+from yuliu.wire.native import replay_buffer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from serving import Running
+
+TEXT = LONG[:350]
+"""Nine seconds, 450 kB."""
+MOST_BYTES = 400_000
+KEPT_TOTAL_BYTES = 2_000_000
+
+
+@pytest.fixture
+def running() -> Iterator[Running]:
+    """A server that keeps three or four streams of that length."""
+    limits = Limits(native=NativeLimits(kept_total_bytes=KEPT_TOTAL_BYTES, kept_bytes=600_000))
+    with running_server(limits) as server:
+        yield server
+
+
+def spoken(running: Running, *, vanish: bool, text: str = TEXT) -> tuple[str, bytes]:
+    """The id of a stream that was spoken and then left by its client, and its sound."""
+    with talking(running.port, ping_interval=None) as talk:
+        talk.say("start", resume_s=60)
+        talk.say("text", text=text)
+        if vanish:  # it waits for more text
+            until_received(talk, MOST_BYTES)
+        else:
+            talk.say("end")
+            talk.until("done")
+        talk.vanish()
+        return talk.told("started")[0]["stream"], sound_of(talk)
+
+
+def until_received(talk: Talk, num_bytes: int) -> None:
+    """Until so much sound was received."""
+    talk.say("flush")
+    while len(sound_of(talk)) < num_bytes:
+        talk.next()
+
+
+def sound_of(talk: Talk) -> bytes:
+    return b"".join(each.data for each in talk.received if isinstance(each, SoundFrame))
+
+
+def resumed(running: Running, stream: str, offset: int, seq: int) -> bytes | str:
+    """The sound from there on, or the code of the error."""
+    with talking(running.port) as talk:
+        talk.say("resume", stream=stream, offset=offset, seq=seq)
+        while not talk.told("done"):
+            told = talk.next()
+            if isinstance(told, dict) and told["type"] == "error":
+                return str(told["code"])
+        return sound_of(talk)
+
+
+def test_the_oldest_is_kept_no_longer(running: Running) -> None:
+    """It cannot be gone on with; the newest can, to the byte, and never with a gap."""
+    streams = [spoken(running, vanish=False) for _ in range(8)]
+    whole = pcm_of(running, TEXT)
+    assert all(sound == whole for _, sound in streams)
+    answers = [resumed(running, stream, 0, 0) for stream, _ in streams]
+    assert answers[:3] == ["not_resumable"] * 3
+    assert answers[-1] == whole
+    assert all(answer in ("not_resumable", whole) for answer in answers)
+    assert answers == sorted(answers, key=lambda answer: answer != "not_resumable")
+
+
+def test_who_is_there_is_not_robbed_for_who_is_gone(running: Running) -> None:
+    """Streams that are over or wait give way first, though what they keep is younger."""
+    with talking(running.port) as there:
+        there.say("start", resume_s=60)
+        there.say("text", text=TEXT)
+        until_received(there, MOST_BYTES)
+        stream, sound = there.told("started")[0]["stream"], sound_of(there)
+        for _ in range(8):
+            spoken(running, vanish=False)
+        there.vanish()
+        with talking(running.port) as talk:
+            talk.say("resume", stream=stream, offset=0, seq=0)
+            talk.say("end")
+            talk.until("done")
+            assert sound_of(talk).startswith(sound)
+
+
+def test_what_was_not_sent_is_never_dropped() -> None:
+    """Where nothing at all may be kept, a stream is spoken whole all the same."""
+    with running_server(Limits(native=NativeLimits(kept_total_bytes=0))) as running:
+        stream, sound = spoken(running, vanish=False)
+        assert sound == pcm_of(running, TEXT)
+        assert resumed(running, stream, 0, 0) == "not_resumable"
+
+
+def test_memory_is_bounded_for_many_streams(running: Running) -> None:
+    """Whether they are over or only their clients are gone: what windows hold does not grow with their number."""
+    tracemalloc.start()
+    try:
+        for _ in range(15):
+            spoken(running, vanish=False)
+            spoken(running, vanish=True)
+        gc.collect()
+        snapshot = tracemalloc.take_snapshot()
+    finally:
+        tracemalloc.stop()
+    held = snapshot.filter_traces([tracemalloc.Filter(True, replay_buffer.__file__)]).statistics("filename")
+    assert KEPT_TOTAL_BYTES / 2 < held[0].size < KEPT_TOTAL_BYTES + 300_000  # of 13 MB that were sent

@@ -1,0 +1,378 @@
+"""Keys: who is let in where, with what bounds, on HTTP and WebSockets."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import openai
+import pytest
+from locked import Locked, code_of, locked_server
+from native import LONG, talking
+from serving import short_answer
+from starlette.routing import Route, WebSocketRoute
+from websockets.exceptions import InvalidStatus
+
+from yuliu.access.key_store import KeyStore
+from yuliu.errors import Overloaded
+from yuliu.server.app import create_app
+from yuliu.server.limits import Limits
+from yuliu.server.principal import Principal
+from yuliu.stream import StreamOptions
+from yuliu.wire.keys import OPEN_PATHS, SCOPES, ApiKey, scope_of
+from yuliu.wire.synthesis_options import FIELDS, SynthesisOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+ROUTES = [route.path for route in create_app(lambda: pytest.fail("not run")).routes]  # type: ignore[attr-defined]
+METHODS = ("GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS")
+BAD: list[dict[str, str]] = [
+    {},
+    {"Authorization": "Bearer yuliu_wrong"},
+    {"Authorization": "Basic eXVsaXU6eXVsaXU="},
+    {"Authorization": "Bearer"},
+    {"X-API-Key": "yuliu_wrong"},
+    {"X-API-Key": "x" * 5000},
+    {"Sec-WebSocket-Protocol": "yuliu, yuliu.key.yuliu_wrong"},
+]
+HANDSHAKE = (
+    "GET {} HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n{}\r\n"
+)
+
+
+@pytest.fixture
+def locked(tmp_path: Path) -> Iterator[Locked]:
+    with locked_server(tmp_path) as locked:
+        yield locked
+
+
+def test_no_path_lets_a_bad_key_in(locked: Locked) -> None:
+    """Every route, every method, and what is not served: 401 in the envelope. Probes alone need no key."""
+    locked.key()
+    assert {"/v1/audio/speech", "/v1/stream", "/metrics", "/v1/lexicons/{name}"} <= set(ROUTES)
+    paths = [path.replace("{name}", "tone").replace("{text:path}", "a/b") for path in ROUTES]
+    for path in [*paths, "/", "/nothing", "/v1/stream/", "//v1/models", "/health/", "/healthy", "/%68ealth/x"]:
+        for method, headers in itertools.product(METHODS, BAD):
+            answer = locked.ask(method, path, headers)
+            if path in OPEN_PATHS:
+                assert answer.status_code in (200, 405), path
+                continue
+            assert answer.status_code == 401, (method, path)
+            assert answer.headers["www-authenticate"].startswith("Bearer")
+            assert answer.headers["x-request-id"]
+            if method != "HEAD":
+                assert answer.json()["error"]["code"] == "invalid_api_key"
+    for headers in BAD:
+        assert code_of(locked.speak("Hello.", headers)) == (401, "invalid_api_key")
+
+
+def test_a_good_key_opens_what_its_scopes_say(tmp_path: Path) -> None:
+    """Every path that needs a scope is 403 without it; with it, whatever the path has to say."""
+    with locked_server(tmp_path) as locked:
+        by_scope = {scope: locked.key(scope, scopes=(scope,)) for scope in SCOPES}
+        for path in ROUTES:
+            if path in OPEN_PATHS:
+                continue
+            needed = scope_of(path)
+            for scope, headers in by_scope.items():
+                answer = locked.ask("GET", path.replace("{name}", "tone").replace("{text:path}", "a"), headers)
+                if needed in (None, scope):
+                    assert answer.status_code in (200, 404, 405), (path, scope)
+                else:
+                    assert code_of(answer) == (403, "insufficient_scope"), (path, scope)
+                    assert f'scope="{needed}"' in answer.headers["www-authenticate"]
+    lists = {"/v1/models", "/v1/models/{name}", "/v1/audio/voices", "/v1/presets", *OPEN_PATHS}
+    assert {path for path in ROUTES if scope_of(path) is None} == lists  # a new path has to be thought of
+
+
+def test_no_spelling_of_a_path_needs_less(locked: Locked) -> None:
+    """What the router takes for a path needs what the path needs."""
+    headers = locked.key()
+    for path in (
+        "/metrics%0A",
+        "/%6Detrics",
+        "/metrics?a",
+        "/metrics#a",
+        "/v1/stats%0a",
+        "/v1/phrases%0A",
+        "/v1/lexicons%0A",
+    ):
+        assert code_of(locked.ask("GET", path, headers)) == (403, "insufficient_scope"), path
+
+
+def test_a_key_may_be_shown_in_either_header(locked: Locked) -> None:
+    """And by OpenAI's client, which raises its own errors without one."""
+    headers = locked.key()
+    shown = headers["Authorization"].removeprefix("Bearer ")
+    assert locked.speak("Hello.", headers).status_code == 200
+    assert locked.speak("Hello.", {"X-API-Key": shown}).status_code == 200
+    asked: dict[str, Any] = {"model": "tts-1", "voice": "alloy", "input": "Hello.", "response_format": "pcm"}
+    for given, raised in ((shown, None), ("yuliu_wrong", openai.AuthenticationError)):
+        with openai.OpenAI(base_url=f"{locked.running.url}/v1", api_key=given, max_retries=0) as client:
+            if raised is None:
+                assert client.audio.speech.create(**asked).content
+            else:
+                with pytest.raises(raised):
+                    client.audio.speech.create(**asked)
+
+
+def test_keys_that_are_made_and_revoked_meanwhile(locked: Locked) -> None:
+    """The server learns of both by itself; a stream that is being spoken is spoken to its end."""
+    KeyStore(locked.store.path.parent).add(lambda digest: ApiKey("other", digest))
+    locked.running.wait_until(lambda: len(locked.store.keys) == 1)
+    headers = locked.key()
+    with locked.running.client.stream(
+        "POST", "/v1/audio/speech", json={"input": LONG[:500], "response_format": "pcm"}, headers=headers
+    ) as answer:
+        locked.store.revoke("one")
+        sound = b"".join(answer.iter_raw())
+    assert len(sound) > 48_000
+    assert code_of(locked.speak("Hello.", headers)) == (401, "invalid_api_key")
+
+
+def test_no_key_is_ever_logged(locked: Locked, caplog: pytest.LogCaptureFixture) -> None:
+    """Neither good nor bad ones; the names of good ones are."""
+    headers = locked.key("phone")
+    shown = headers["Authorization"].removeprefix("Bearer ")
+    with caplog.at_level(logging.DEBUG):
+        locked.speak("Hello.", headers)
+        locked.speak("Hello.", {"X-API-Key": "yuliu_secret_of_others"})
+        with talking(locked.running.port, subprotocols=["yuliu", f"yuliu.key.{shown}"]) as talk:
+            talk.speak("Hello.")
+            talk.until("done")
+    ours = "\n".join(record.getMessage() for record in caplog.records if record.name.startswith(("yuliu", "uvicorn")))
+    assert "key=phone" in ours
+    assert shown not in ours
+    assert "secret" not in ours
+    assert locked.store.keys[0].digest not in ours
+
+
+def test_metrics_name_no_keys(locked: Locked) -> None:
+    """Who calls is nobody's business who reads the metrics."""
+    assert locked.speak("Hello.", locked.key("phone")).status_code == 200
+    metrics = locked.ask("GET", "/metrics", locked.key("prometheus", scopes=("metrics",)))
+    assert metrics.status_code == 200
+    assert "phone" not in metrics.text
+
+
+def test_requests_a_minute(locked: Locked) -> None:
+    """Of one key alone, whatever they ask for; 429 as OpenAI's clients know it."""
+    headers, others = locked.key(per_minute=2), locked.key("two")
+    assert [locked.ask("GET", "/v1/models", headers).status_code for _ in range(2)] == [200, 200]
+    answer = locked.speak("Hello.", headers)
+    assert code_of(answer) == (429, "quota_exceeded")
+    assert answer.json()["error"]["type"] == "rate_limit_error"
+    assert 1 <= int(answer.headers["retry-after"]) <= 30
+    assert locked.speak("Hello.", others).status_code == 200
+
+
+def test_characters_a_day(locked: Locked) -> None:
+    """Of all doors together; a text is spoken whole or not at all."""
+    headers = locked.key(characters=20, scopes=("speak", "phrases"))
+    assert locked.speak("Hello there.", headers).status_code == 200
+    answer = locked.speak("Good evening.", headers)
+    assert code_of(answer) == (429, "quota_exceeded")
+    assert "8 are left" in answer.json()["error"]["message"]
+    assert code_of(locked.ask("POST", "/v1/phrases", headers, json={"phrases": ["Good evening."]})) == (
+        429,
+        "quota_exceeded",
+    )
+    with talking(locked.running.port, additional_headers=headers) as talk:
+        talk.say("start")
+        talk.say("text", text="Good evening.")
+        while not (errors := talk.told("error")):
+            talk.next()
+        assert errors[0]["code"] == "quota_exceeded"
+        assert errors[0]["retry_after_s"] > 0
+    assert locked.speak("Bye.", headers).status_code == 200
+
+
+def test_characters_that_could_not_be_carried_do_not_count(tmp_path: Path) -> None:
+    """Who is turned away for want of room has not used anything up."""
+    with locked_server(tmp_path, limits=Limits(max_streams=0)) as locked:
+        headers = locked.key(characters=12)
+        for _ in range(3):
+            assert code_of(locked.speak("Hello there.", headers)) == (429, "overloaded")
+
+
+def test_characters_of_phrases_that_could_not_be_spoken_do_not_count(
+    locked: Locked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those of speech: only what is spoken has used anything up."""
+    headers = locked.key(characters=12, scopes=("phrases",))
+    body = {"phrases": ["Hello there."]}
+
+    def refuse(*_: object, **__: object) -> NoReturn:
+        raise Overloaded("not now", retry_after_s=1.0)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(locked.running.synthesizer, "pin", refuse)
+        for _ in range(3):
+            assert code_of(locked.ask("POST", "/v1/phrases", headers, json=body)) == (429, "overloaded")
+    assert locked.ask("POST", "/v1/phrases", headers, json=body).status_code == 200
+    assert code_of(locked.ask("POST", "/v1/phrases", headers, json=body)) == (429, "quota_exceeded")
+
+
+def test_streams_at_a_time(locked: Locked) -> None:
+    """Of all doors together; when one ends there is room."""
+    headers = locked.key(streams=2)
+    locked.running.gate.close()
+    with talking(locked.running.port, additional_headers=headers) as talk, ThreadPoolExecutor() as pool:
+        talk.speak("Hello there.")
+        talk.until("started")
+        speaking = pool.submit(locked.speak, "Hello there.", headers)
+        locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 2)
+        assert code_of(locked.speak("Hello.", headers)) == (429, "quota_exceeded")
+        talk.say("start", "b")
+        while not (errors := talk.told("error", "b")):
+            talk.next()
+        assert errors[0]["code"] == "quota_exceeded"
+        locked.running.gate.open()
+        assert speaking.result().status_code == 200
+        talk.until("done")
+    locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 0)
+    for _ in range(3):
+        assert locked.speak("Hello.", headers).status_code == 200
+
+
+def test_contexts_of_a_socket_are_requests(locked: Locked) -> None:
+    """The first belongs to the handshake; further ones count, else a socket would be a way round the bound."""
+    with talking(locked.running.port, additional_headers=locked.key(per_minute=2)) as talk:
+        for name in ("a", "b"):
+            talk.speak("Hello.", name)
+            talk.until("done", name)
+        talk.say("start", "c")
+        while not (errors := talk.told("error", "c")):
+            talk.next()
+        assert errors[0]["code"] == "quota_exceeded"
+
+
+def test_websockets_need_keys_too(locked: Locked) -> None:
+    """Without one the handshake is refused; browsers, which send no headers, show it as a subprotocol."""
+    locked.key("phrases", scopes=("phrases",))
+    for headers in BAD[:3]:
+        with pytest.raises(InvalidStatus) as refused, talking(locked.running.port, additional_headers=headers):
+            pass
+        assert refused.value.response.status_code == 401
+        assert refused.value.response.headers["WWW-Authenticate"].startswith("Bearer")
+    shown = locked.key()["Authorization"].removeprefix("Bearer ")
+    with talking(locked.running.port, subprotocols=["yuliu", f"yuliu.key.{shown}"]) as talk:
+        assert talk.ws.subprotocol == "yuliu"
+        talk.speak("Hello.")
+        talk.until("done")
+    with pytest.raises(InvalidStatus) as refused, talking(locked.running.port, subprotocols=["yuliu", "yuliu.key.x"]):
+        pass
+    assert refused.value.response.status_code == 401
+
+
+def test_no_path_opens_a_websocket_for_a_bad_key(locked: Locked) -> None:
+    """Every route, also those that are for HTTP, and what is not served: the handshake is answered 401."""
+    locked.key()
+    routes = create_app(lambda: pytest.fail("not run")).routes
+    assert {type(route) for route in routes} == {Route, WebSocketRoute}  # else there are paths below that are not here
+    for path in [*ROUTES, "/", "/nothing", "/v1/stream/", "/v1/stream%0A"]:
+        if path in OPEN_PATHS:
+            continue
+        for headers in BAD:
+            shown = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+            with locked.running.connect() as raw:
+                raw.sendall(HANDSHAKE.format(path.replace("{", "").replace("}", ""), shown).encode())
+                assert raw.recv(65_536).startswith(b"HTTP/1.1 401 "), (path, headers)
+
+
+def test_a_revoked_key_opens_no_further_context(locked: Locked) -> None:
+    """A socket that was opened before is no way in, nor is a context that was."""
+    with talking(locked.running.port, additional_headers=locked.key()) as talk:
+        talk.say("start", "a")
+        talk.until("started", "a")
+        locked.store.revoke("one")
+        talk.say("text", "a", text="Hello.")
+        talk.say("start", "b")
+        for name in ("a", "b"):
+            while not (errors := talk.told("error", name)):
+                talk.next()
+            assert errors[0]["code"] == "not_allowed"
+
+
+def test_text_in_a_body_is_bounded_too(locked: Locked) -> None:
+    """``POST /v1/stream`` answers with the status while nothing was sent yet."""
+    headers = locked.key(characters=20, per_minute=2) | {"Content-Type": "text/plain"}
+    assert locked.ask("POST", "/v1/stream", headers, content=b"Hello there.").status_code == 200
+    assert code_of(locked.ask("POST", "/v1/stream", headers, content=b"Good evening.")) == (429, "quota_exceeded")
+    answer = locked.ask("POST", "/v1/stream", headers, content=b"Bye.")
+    assert "requests a minute" in answer.json()["error"]["message"]
+
+
+def test_a_stream_is_resumed_with_its_own_key(locked: Locked) -> None:
+    """Who learns the id of somebody else's stream, as from a log, cannot take it over."""
+    mine, others = locked.key(), locked.key("two")
+    locked.running.gate.close()
+    with talking(locked.running.port, additional_headers=mine) as talk:
+        talk.speak("Hello there.")
+        stream = talk.until("started")["stream"]
+        with talking(locked.running.port, additional_headers=others) as thief:
+            thief.say("resume", stream=stream, offset=0, seq=0)
+            while not (errors := thief.told("error")):
+                thief.next()
+            assert errors[0]["code"] == "not_resumable"
+        with talking(locked.running.port, additional_headers=mine) as again:
+            again.say("resume", stream=stream, offset=0, seq=0)
+            locked.running.gate.open()
+            again.until("done")
+
+
+@pytest.mark.parametrize(
+    ("terms", "asked", "got"),
+    [
+        ({}, {"class": "interactive"}, "interactive"),
+        ({}, {}, "standard"),
+        ({"default_class": "bulk"}, {}, "bulk"),
+        ({"default_class": "bulk"}, {"class": "interactive"}, "interactive"),
+        ({"default_class": "bulk"}, {"preset": "dialogue"}, "interactive"),
+        ({"highest_class": "standard"}, {"class": "interactive"}, "standard"),
+        ({"highest_class": "standard"}, {"preset": "dialogue"}, "standard"),
+        ({"highest_class": "standard"}, {"class": "bulk"}, "bulk"),
+        ({"highest_class": "bulk", "default_class": "interactive"}, {}, "bulk"),
+    ],
+)
+def test_classes_of_a_key(
+    locked: Locked, caplog: pytest.LogCaptureFixture, terms: dict[str, Any], asked: dict[str, str], got: str
+) -> None:
+    """What is not asked for is the key's, and nothing is more urgent than the key allows; on both doors."""
+    assert set(asked) <= set(FIELDS)
+    headers = locked.key(**terms)
+    with caplog.at_level(logging.INFO):
+        assert locked.speak("Hello.", headers, **asked).status_code == 200
+        with talking(locked.running.port, additional_headers=headers) as talk:
+            talk.speak("Hello.", **asked)
+            talk.until("done")
+        locked.running.wait_until(lambda: caplog.text.count(" class=") == 2)
+    assert caplog.text.count(f" class={got} ") == 2
+
+
+@pytest.mark.parametrize(
+    ("of_key", "asked", "got"), [(4.0, None, 4.0), (4.0, 10, 4.0), (4.0, 0.5, 2.0), (1.0, 10, 1.0)]
+)
+def test_the_weight_of_a_key(of_key: float, asked: float | None, got: float) -> None:
+    """A request can take less of it, never more."""
+    key = ApiKey("one", "0" * 64, weight=of_key)
+    manner = SynthesisOptions() if asked is None else SynthesisOptions(weight=asked)
+    granted = Principal(lambda: key).granted(StreamOptions(), manner)
+    assert granted.terms.weight == got
+
+
+def test_bodies_of_strangers_are_not_read(locked: Locked) -> None:
+    """The answer is there before the body is."""
+    locked.key()
+    raw = locked.running.connect()
+    raw.sendall(b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")
+    head, _, body = short_answer(raw).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 401 ")
+    assert json.loads(body)["error"]["code"] == "invalid_api_key"

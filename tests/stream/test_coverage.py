@@ -1,0 +1,74 @@
+"""The account of a stream's text."""
+
+from __future__ import annotations
+
+import itertools
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.stream.coverage import Ledger
+from yuliu.types import Coverage, Skipped, Span
+
+
+@st.composite
+def parts(draw: st.DrawFn) -> tuple[int, list[tuple[Span, list[Skipped], str]]]:
+    """A text's length and some of its parts, each with disjoint skips in it and what became of it."""
+    cuts = sorted(draw(st.sets(st.integers(0, 60), min_size=2, max_size=12)))
+    spans = [Span(a, b) for a, b in itertools.pairwise(cuts)]
+    chosen = []
+    for span in draw(st.permutations(spans)):
+        inner = sorted(draw(st.sets(st.integers(span.start, span.end), max_size=4)))
+        skips = [Skipped(Span(a, b), "symbol") for a, b in zip(inner[::2], inner[1::2], strict=False)]
+        chosen.append((span, skips, draw(st.sampled_from(["spoken", "silent", "left"]))))
+    return cuts[-1] + draw(st.integers(0, 5)), chosen
+
+
+def account(num_chars: int, chosen: list[tuple[Span, list[Skipped], str]]) -> Coverage:
+    ledger = Ledger()
+    ledger.received(num_chars)
+    for span, skips, fate in chosen:
+        if fate == "spoken":
+            ledger.spoken(span, skips)
+        elif fate == "silent":
+            ledger.silent(span, skips)
+    return ledger.coverage()
+
+
+@given(parts())
+def test_every_character_is_in_exactly_one_list(case: tuple[int, list[tuple[Span, list[Skipped], str]]]) -> None:
+    """Spoken, skipped and failed tile the text, whatever the order in which parts are accounted for."""
+    num_chars, chosen = case
+    coverage = account(num_chars, chosen)
+    count = [0] * num_chars
+    for span in [*coverage.spoken, *(skip.source for skip in coverage.skipped), *coverage.failed]:
+        for at in range(*span):
+            count[at] += 1
+    assert count == [1] * num_chars
+
+
+@given(parts())
+def test_only_what_was_said_counts_as_spoken(case: tuple[int, list[tuple[Span, list[Skipped], str]]]) -> None:
+    """No character of a silent or missing part is in the spoken list."""
+    num_chars, chosen = case
+    said = {at for span, skips, fate in chosen if fate == "spoken" for at in range(*span)}
+    said -= {at for _, skips, _ in chosen for skip in skips for at in range(*skip.source)}
+    assert {at for span in account(num_chars, chosen).spoken for at in range(*span)} == said
+
+
+def test_neighbours_are_reported_as_one_span() -> None:
+    """Spoken parts that touch are merged, so that a wholly spoken text has one span."""
+    ledger = Ledger()
+    ledger.received(6)
+    ledger.spoken(Span(3, 6), [])
+    ledger.spoken(Span(0, 3), [])
+    assert ledger.coverage() == Coverage(spoken=(Span(0, 6),))
+
+
+def test_the_account_of_a_day_stays_short() -> None:
+    """Parts that follow each other are kept as one."""
+    ledger = Ledger()
+    for at in range(0, 10_000, 10):
+        ledger.received(10)
+        ledger.spoken(Span(at, at + 10), [])
+    assert ledger._spoken == [Span(0, 10_000)]

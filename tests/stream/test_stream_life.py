@@ -1,0 +1,623 @@
+"""A stream's life with a scheduler that is moved by hand: admission, cancelling, limits, changes on the way."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import math
+import weakref
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from by_hand import HandScheduler, hand_stream, pass_time, run, settle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from yuliu.errors import Closed, InvalidRequest, Overloaded, TimedOut
+from yuliu.scheduler.outputs import Broken
+from yuliu.segmenter import Chunking
+from yuliu.stream import StreamLimits, StreamOptions
+from yuliu.types import Cancelled, Failed, Finished, Heard, Span
+
+if TYPE_CHECKING:
+    from yuliu.metrics.report import StreamReport
+    from yuliu.stream import Stream
+    from yuliu.types import Chunk, StreamClass
+
+
+class Told:
+    """Metrics that remember."""
+
+    def __init__(self) -> None:
+        self.started: list[StreamClass] = []
+        self.reports: list[StreamReport] = []
+        self.gaps_s: list[float] = []
+
+    def stream_started(self, stream_class: StreamClass) -> None:
+        self.started.append(stream_class)
+
+    def stream_ended(self, report: StreamReport) -> None:
+        self.reports.append(report)
+
+    def chunk_gap(self, gap_s: float) -> None:
+        self.gaps_s.append(gap_s)
+
+
+async def all_of(stream: Stream) -> list[Chunk]:
+    return [chunk async for chunk in stream]
+
+
+# Admission
+
+
+def test_a_block_is_entered_once_the_stream_is_carried() -> None:
+    """Not before."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler)
+        entering = asyncio.ensure_future(stream.__aenter__())
+        await settle()
+        assert not entering.done()
+        await scheduler.admit()
+        assert await entering is stream
+        assert stream.ending is None
+
+    run(check())
+
+
+def test_a_refused_stream_fails_and_says_when_to_try_again() -> None:
+    """However it is used: by its block, by pushing, by reading."""
+
+    async def check() -> None:
+        told = Told()
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, metrics=told)
+        entering = asyncio.ensure_future(stream.__aenter__())
+        pushing = asyncio.ensure_future(stream.push("Hello."))
+        reading = asyncio.ensure_future(anext(stream))
+        await settle()
+        await scheduler.refuse()
+        for waiting in (entering, pushing, reading):
+            with pytest.raises(Overloaded) as error:
+                await waiting
+            assert error.value.retry_after_s == 3.0
+        assert isinstance(stream.ending, Failed)
+        assert stream.ending.code == "overloaded"
+        assert not scheduler.segments
+        assert [report.outcome for report in told.reports] == ["rejected"]
+
+    run(check())
+
+
+def test_text_waits_for_admission() -> None:
+    """It is cut only then: how depends on what is decided."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler)
+        pushing = asyncio.ensure_future(stream.push("First this, then that.\n"))
+        await settle()
+        assert not pushing.done()
+        assert not scheduler.segments
+        await scheduler.admit()
+        await pushing
+        assert scheduler.segments
+        await stream.end()
+        for number in range(len(scheduler.segments)):
+            await scheduler.make(number)
+        assert await all_of(stream)
+        assert isinstance(stream.ending, Finished)
+
+    run(check())
+
+
+def test_who_gives_up_waiting_frees_the_place() -> None:
+    """A caller that is cancelled while it waits to be admitted has cancelled its stream."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler)
+        entering = asyncio.ensure_future(stream.__aenter__())
+        await settle()
+        entering.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await entering
+        assert isinstance(stream.ending, Cancelled)
+        assert scheduler.closed == [1]
+        with pytest.raises(Closed):
+            await stream.admitted()
+
+    run(check())
+
+
+# Cancelling
+
+
+async def in_state(state: str, scheduler: HandScheduler, text: str) -> Stream:
+    """A stream that has come so far."""
+    stream, reached = hand_stream(scheduler), STATES.index(state)
+
+    async def admit() -> None:
+        await scheduler.admit()
+
+    async def submit() -> None:
+        await stream.push(text)
+        await stream.end()
+
+    async def sound() -> None:
+        scheduler.utterance = await scheduler.render(scheduler.utterance, 12)
+
+    async def read() -> None:
+        assert await anext(stream)
+
+    async def fail() -> None:
+        await scheduler.say(Broken(Closed("gone")))
+
+    async def plan() -> None:
+        await scheduler.plan()
+
+    steps = [admit, submit, plan, sound, read, sound, fail]
+    for step in steps[:reached]:
+        await step()
+    return stream
+
+
+STATES = ["waiting", "admitted", "submitted", "planned", "unread", "read", "sounding", "failing"]
+
+
+@pytest.mark.parametrize("state", STATES)
+@pytest.mark.parametrize("is_read", [True, False])
+def test_cancelled_in_any_state_it_answers_and_gives_nothing_more(state: str, is_read: bool) -> None:
+    """There is one ending, every character has a fate, and what the scheduler says afterwards is ignored."""
+
+    async def check() -> None:
+        scheduler, text = HandScheduler(), "One two three."
+        stream = await in_state(state, scheduler, text)
+        reading = asyncio.ensure_future(all_of(stream)) if is_read else None
+        if state not in ("unread", "sounding", "failing"):
+            await settle()  # the reader waits
+        ending = stream.cancel()
+        assert isinstance(ending, Cancelled)
+        assert stream.ending is stream.cancel(0.1) is ending
+        assert ending.coverage.failed == (() if state in ("waiting", "admitted") else (Span(0, len(text)),))
+        assert ending.delivered_s == (0.12 if state in ("read", "sounding", "failing") else 0.0)
+        assert scheduler.closed == [1]
+        if state not in ("waiting", "admitted", "submitted"):
+            await scheduler.render(scheduler.utterance)
+        assert await all_of(stream) == []
+        assert reading is None or await reading == []
+        with pytest.raises(Closed):
+            await stream.push("more")
+
+    run(check())
+
+
+def test_cancel_says_what_was_heard() -> None:
+    """Of what was delivered, as far as the listener has come."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler)
+        await scheduler.admit()
+        await stream.push("One two three four five six.\n")
+        await scheduler.make()  # silence of 20 ms, then 100 ms a word
+        (sound,) = [await anext(stream)]
+        ending = stream.cancel(0.25)
+        assert isinstance(ending, Cancelled)
+        assert ending.heard == Heard(0.25, len("One two three"))
+        assert ending.delivered_s == ending.audio_s == pytest.approx(len(sound.samples) / sound.sample_rate)
+        assert stream.heard() == ending.heard
+
+    run(check())
+
+
+def test_positions_are_remembered_and_told_to_the_scheduler() -> None:
+    """Pauses are no sound that was made: the scheduler counts without them. What was not taken was not heard."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(lead_in_ms=500))
+        await scheduler.admit()
+        assert (await anext(stream)).lead_in
+        stream.played(0.1)
+        await stream.push("One two three four five six.\n")
+        await scheduler.make()
+        await anext(stream)
+        stream.played(0.75)
+        stream.played(0.6)
+        assert scheduler.positions_s == pytest.approx([0.1, 0.25, 0.25])
+        assert stream.heard() == Heard(0.75, len("One two three"))
+        ending = stream.cancel()
+        assert isinstance(ending, Cancelled)
+        assert ending.heard == Heard(0.75, len("One two three"))
+        stream.played(99.0)
+        heard = stream.heard()
+        assert heard is not None
+        assert heard.heard_s == pytest.approx(1.12)
+        assert heard.source_end == len("One two three four five six")
+        assert len(scheduler.positions_s) == 3
+        with pytest.raises(InvalidRequest):
+            stream.played(math.nan)
+
+    run(check())
+
+
+def test_what_was_heard_is_known_after_the_end() -> None:
+    """A reader is ahead of its listener: the stream may be finished when he interrupts."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler)
+        await scheduler.admit()
+        await stream.push("One two three.")
+        await stream.end()
+        await scheduler.make()
+        await all_of(stream)
+        assert isinstance(stream.cancel(0.15), Finished)
+        assert stream.heard() == Heard(0.15, len("One two"))
+
+    run(check())
+
+
+def test_text_that_might_go_on_waits_for_a_writer_whose_connection_is_lost() -> None:
+    """Whatever is cut does not depend on the network; once he is back he has his time anew."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(stall_s=0.5))
+        await scheduler.admit()
+        await stream.push("It is 3.")
+        await pass_time(0.4)
+        stream.writer_lost()
+        await pass_time(30.0)
+        assert scheduler.segments == []
+        stream.writer_back()
+        await pass_time(0.4)
+        await stream.push("14")
+        await pass_time(0.4)
+        assert scheduler.segments == []
+        await pass_time(0.2)
+        assert [segment.source for segment, _ in scheduler.segments] == [Span(0, 10)]
+        stream.cancel()
+
+    run(check())
+
+
+# Limits
+
+
+def test_a_writer_who_says_nothing_more_ends_the_stream() -> None:
+    """Counted from when all was spoken and taken; text begins it anew."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(limits=StreamLimits(idle_text_s=2.0)))
+        await pass_time(10.0)  # who is not admitted does not idle
+        await scheduler.admit()
+        await pass_time(1.9)
+        await stream.push("One two three.\n")
+        await pass_time(10.0)
+        for number in range(len(scheduler.segments)):
+            await scheduler.make(number)
+        await pass_time(10.0)  # nobody reads: the writer is not to blame
+        await anext(stream)
+        await pass_time(1.9)
+        assert stream.ending is None
+        reading = asyncio.ensure_future(anext(stream))
+        await pass_time(0.2)
+        with pytest.raises(TimedOut):
+            await reading
+        assert isinstance(stream.ending, Failed)
+        assert stream.ending.code == "timeout"
+        assert scheduler.closed == [1]
+
+    run(check())
+
+
+def test_a_reader_who_takes_nothing_ends_the_stream() -> None:
+    """What waits for him is dropped: it is not to be held for ever."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(limits=StreamLimits(stalled_reader_s=2.0)))
+        await scheduler.admit()
+        await stream.push("One two three.\n")
+        await pass_time(10.0)
+        utterance = await scheduler.plan()
+        for _ in range(4):
+            utterance = await scheduler.render(utterance, 5)
+            await pass_time(1.0)
+            await anext(stream)
+        await scheduler.render(utterance, 5)
+        await pass_time(2.1)
+        with pytest.raises(TimedOut):
+            await anext(stream)
+        assert isinstance(stream.ending, Failed)
+        assert stream.ending.coverage.failed == (Span(0, 15),)
+        with pytest.raises(Closed):
+            await stream.push("more")
+
+    run(check())
+
+
+def test_a_stream_has_so_much_time_in_all() -> None:
+    """Also while it waits to be admitted."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(limits=StreamLimits(total_s=5.0)))
+        entering = asyncio.ensure_future(stream.__aenter__())
+        await pass_time(4.9)
+        assert not entering.done()
+        await pass_time(0.2)
+        with pytest.raises(TimedOut):
+            await entering
+
+    run(check())
+
+
+def test_pending_text_is_flushed_by_the_same_timer() -> None:
+    """Text that stalls is spoken before anything else is due, and there is never a second timer."""
+
+    async def check() -> None:
+        loop = asyncio.get_running_loop()
+        scheduler = HandScheduler()
+        limits = StreamLimits(idle_text_s=3.0, stalled_reader_s=3.0, total_s=60.0)
+        stream = hand_stream(scheduler, StreamOptions(limits=limits))
+        await scheduler.admit()
+        for word in ("Let ", "me ", "check ", "that"):
+            await stream.push(word)
+            await pass_time(0.4)
+            timers = [timer for timer in loop._scheduled if not timer.cancelled()]  # type: ignore[attr-defined]
+            assert len(timers) == 1
+            assert not scheduler.segments
+        await pass_time(0.2)
+        assert [segment.text for segment, _ in scheduler.segments] == ["Let me check that"]
+        assert stream.cancel()
+        assert not [timer for timer in loop._scheduled if not timer.cancelled()]  # type: ignore[attr-defined]
+
+    run(check())
+
+
+# Changes on the way
+
+
+LONG = "First a clause, then another clause of it, and then a third one, which ends. A second sentence follows here.\n"
+
+
+def pieces(scheduler: HandScheduler) -> list[str]:
+    return [segment.text.strip() for segment, _ in scheduler.segments]
+
+
+def test_in_throughput_mode_whole_sentences_are_spoken() -> None:
+    """And the ending says so."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler)
+        await scheduler.admit(throughput=True)
+        assert stream.degraded
+        await stream.push(LONG)
+        assert pieces(scheduler)[0].endswith("which ends.")
+        stream.configure(chunking=Chunking("punctuation"))  # which is still decided by the load
+        await stream.push(LONG)
+        assert [piece[-1] for piece in pieces(scheduler)] == ["."] * 4
+        assert stream.cancel().degraded
+
+    run(check())
+
+
+def test_the_first_segment_follows_the_controller() -> None:
+    """A smaller scale cuts the first one earlier."""
+
+    async def check() -> None:
+        firsts = []
+        for scale in (1.0, 0.5):
+            scheduler = HandScheduler()
+            stream = hand_stream(scheduler, StreamOptions(chunking=Chunking("punctuation", 8)))
+            await scheduler.admit(first_weight_scale=scale)
+            await stream.push("今天天气不错，我们去公园走走，然后回家吃饭。")
+            firsts.append(len(pieces(scheduler)[0]))
+            stream.cancel()
+        assert firsts == [len("今天天气不错，我们去公园走走，"), len("今天天气不错，")]
+
+    run(check())
+
+
+def test_cutting_and_speed_change_while_text_comes() -> None:
+    """What was cut stays as it was."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(chunking=Chunking("sentence")))
+        await scheduler.admit()
+        await stream.push(LONG)
+        before = pieces(scheduler)
+        stream.configure(chunking=Chunking("fixed", 4, 6), speed=2.0)
+        with pytest.raises(InvalidRequest):
+            stream.configure(speed=9.0)
+        await stream.push(LONG)
+        await stream.end()
+        assert pieces(scheduler)[: len(before)] == before
+        assert max(map(len, pieces(scheduler)[len(before) :])) < 30 < max(map(len, before))
+        speeds = [plan.speak.speed for _, plan in scheduler.segments]
+        assert speeds == [1.0] * len(before) + [2.0] * (len(speeds) - len(before))
+        assert "".join(segment.text for segment, _ in scheduler.segments) == LONG * 2
+
+    run(check())
+
+
+def test_a_writer_is_held_back_by_as_many_parts_as_were_asked_for() -> None:
+    """And let go when one is done."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler, StreamOptions(max_pending=2))
+        await scheduler.admit()
+        for _ in range(3):
+            await stream.push("This is a sentence.\n")
+        pushing = asyncio.ensure_future(stream.push("This is a sentence.\n"))
+        await settle()
+        assert not pushing.done()
+        await scheduler.make()
+        await pushing
+        stream.cancel()
+
+    run(check())
+
+
+# Silence at the head
+
+
+@given(st.integers(1, 1000))
+@settings(max_examples=20)
+def test_the_lead_in_comes_at_once_and_shifts_the_rest(lead_in_ms: int) -> None:
+    """It is no first packet; all else is as without it, that much later."""
+
+    async def check() -> None:
+        chunks: list[list[Chunk]] = []
+        for options in (StreamOptions(), StreamOptions(lead_in_ms=lead_in_ms)):
+            scheduler = HandScheduler()
+            stream = hand_stream(scheduler, options)
+            await scheduler.admit()
+            if options.lead_in_ms:
+                lead_in = await anext(stream)
+                assert (lead_in.lead_in, lead_in.source, lead_in.start_s) == (True, Span(0, 0), 0.0)
+                assert len(lead_in.samples) == round(lead_in_ms * 24)
+                assert not lead_in.samples.any()
+                assert stream.timeline.taken_at_s is stream.timeline.ttfp_s is None
+            await stream.push("One two three. Four five six.")
+            await stream.end()
+            for number in range(len(scheduler.segments)):
+                await scheduler.make(number)
+            chunks.append(await all_of(stream))
+            assert stream.timeline.taken_at_s is not None
+            assert not any(chunk.lead_in for chunk in chunks[-1])
+        plain, later = chunks
+        assert all(np.array_equal(one.samples, other.samples) for one, other in zip(plain, later, strict=True))
+        for one, other in zip(plain, later, strict=True):
+            assert other.start_s - one.start_s == pytest.approx(lead_in_ms / 1000, abs=1e-4)
+            for timing, shifted in zip(one.timings, other.timings, strict=True):
+                assert shifted.start_s - timing.start_s == pytest.approx(lead_in_ms / 1000, abs=1e-4)
+
+    run(check())
+
+
+# Times and reports
+
+
+def test_the_timeline_says_what_happened_when() -> None:
+    """By the scheduler's clock; the report is told when the block is left, with what the door has counted."""
+
+    async def check() -> None:
+        told, scheduler = Told(), HandScheduler()
+        stream = hand_stream(scheduler, metrics=told)
+        await pass_time(1.0)
+        await scheduler.admit()
+        async with stream:
+            await pass_time(1.0)
+            await stream.push("One two three.")
+            await pass_time(1.0)
+            await stream.end()
+            await pass_time(2.0)
+            utterance = await scheduler.plan(took_s=0.5)
+            await pass_time(1.0)
+            utterance = await scheduler.render(utterance, 10, took_s=0.25)
+            await pass_time(1.0)
+            await anext(stream)
+            await pass_time(1.0)
+            await scheduler.render(utterance)
+            await pass_time(1.0)
+            assert len(await all_of(stream)) == 1
+            stream.num_bytes += 1234
+            assert not told.reports
+            await pass_time(1.0)
+        line = stream.timeline
+        assert line.parts == {
+            "queue": 2.5,
+            "wait_for_text": 2.0,
+            "front_end": 0.0,
+            "plan": 0.5,
+            "first_step": 1.0,
+            "transport": 1.0,
+        }
+        assert (line.opened_at_s, line.step_began_at_s, line.ended_at_s) == (100.0, 105.75, 109.0)
+        assert line.underrun_s == pytest.approx(0.9)  # 0.1 s of sound from 107 on, the rest was there at 108
+        (report,) = told.reports
+        assert (report.outcome, report.voice, report.door, report.num_bytes) == ("finished", "tone", "library", 1234)
+        assert report.num_characters == len("One two three.")
+        assert report.audio_s == pytest.approx(0.32)
+        assert report.moments == line.moments
+        assert told.gaps_s == [2.0] == [report.longest_gap_s]
+        assert told.started == [report.stream_class]
+
+    run(check())
+
+
+@pytest.mark.parametrize("how", ["finished", "cancelled", "failed"])
+def test_without_a_block_the_report_comes_with_the_end(how: str) -> None:
+    """Once."""
+
+    async def check() -> None:
+        told, scheduler = Told(), HandScheduler()
+        stream = hand_stream(scheduler, metrics=told)
+        await scheduler.admit()
+        if how == "finished":
+            await stream.end()
+        if how == "failed":
+            await scheduler.say(Broken(Closed("gone")))
+        stream.cancel()
+        stream.cancel()
+        (report,) = told.reports
+        assert report.outcome == how
+        assert report.code == ("closed" if how == "failed" else "")
+
+    run(check())
+
+
+# Dropped
+
+
+@pytest.mark.parametrize("state", ["waiting", "admitted", "sounding"])
+def test_a_stream_that_is_dropped_is_abandoned(state: str) -> None:
+    """Neither the scheduler nor a timer keeps it, and no collection of cycles is needed."""
+
+    async def check() -> None:
+        gc.collect()
+        gc.disable()
+        try:
+            scheduler = HandScheduler()
+            limits = StreamLimits(idle_text_s=1.0, stalled_reader_s=1.0, total_s=1.0)
+            stream = hand_stream(scheduler, StreamOptions(limits=limits))
+            if state != "waiting":
+                await scheduler.admit()
+            if state == "sounding":
+                await stream.push("One two three.\n")
+                await scheduler.make()
+            gone = weakref.ref(stream)
+            del stream
+            assert gone() is None
+            assert scheduler.abandoned == [1]
+            await pass_time(2.0)
+            with suppress(IndexError):
+                await scheduler.make()
+        finally:
+            gc.enable()
+
+    run(check())
+
+
+def test_a_stream_that_ended_is_not_abandoned() -> None:
+    """It was closed."""
+
+    async def check() -> None:
+        scheduler = HandScheduler()
+        stream = hand_stream(scheduler)
+        stream.cancel()
+        del stream
+        assert (scheduler.closed, scheduler.abandoned) == ([1], [])
+
+    run(check())

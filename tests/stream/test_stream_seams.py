@@ -1,0 +1,142 @@
+"""No joint can be heard, whatever is done to the sound: real voices, random steps; and planted faults can."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import by_hand
+import numpy as np
+import pytest
+from by_hand import HandScheduler, hand_stream
+from seams import Seams, seams
+
+from yuliu.audio.chain import Effects
+from yuliu.audio.compressor import Compression
+from yuliu.engines.api import StepRequest
+from yuliu.engines.registry import DERIVATIONS
+from yuliu.scheduler.outputs import Rendered
+from yuliu.stream import StreamOptions
+from yuliu.synthesizer import load_voice
+from yuliu.types import Finished, SpeakOptions
+from yuliu.voices import VoiceStore
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from yuliu.engines.api import Engine
+    from yuliu.types import Samples
+
+    Spoil = Callable[[Samples, int], Samples]
+
+pytestmark = pytest.mark.voices
+
+RATE = 24_000
+TEXTS = {
+    "heart": "The quick brown fox jumps over the lazy dog. It will rain at half past three this afternoon, they say.",
+    "baker": "今天天气很好，我们一起去公园散步吧。明天上午九点，会议在三楼举行，请大家准时参加。",
+}
+EFFECTS = {
+    "nothing": Effects(),
+    "louder": Effects(volume_db=12.0),
+    "higher": Effects(pitch_semitones=2.0),
+    "lower": Effects(pitch_semitones=-3.0),
+    "levelled": Effects(level=True),
+    "all": Effects(6.0, 1.5, level=True, compression=Compression(), highpass=True),
+}
+
+
+@pytest.fixture(scope="module", params=sorted(TEXTS))
+def voice(request: pytest.FixtureRequest) -> Iterator[tuple[Engine, str]]:
+    engine, *_ = load_voice(VoiceStore(derivations=DERIVATIONS), request.param).values()
+    yield engine, TEXTS[request.param]
+    engine.close()
+
+
+def as_it_is(samples: Samples, number: int) -> Samples:
+    return samples
+
+
+def without_40_samples(samples: Samples, number: int) -> Samples:
+    return samples[40:]
+
+
+def softer(samples: Samples, number: int) -> Samples:
+    return samples * np.float32(0.5) if number % 2 else samples
+
+
+async def spoken(
+    voice: tuple[Engine, str], options: StreamOptions, seed: int, *, paces: bool, spoil: Spoil = as_it_is
+) -> tuple[list[Samples], list[int]]:
+    """Chunks of a stream whose engine's steps are of random length, each maybe spoilt; and where those steps begin."""
+    random, scheduler, joints, number = np.random.default_rng(seed), HandScheduler(), [], 0
+    scheduler.engine, text = voice
+    pace = 1.0 if paces else options.speak.speed
+    stream = hand_stream(scheduler, options, paces=paces)
+    await scheduler.admit()
+    await stream.push(text)
+    await stream.end()
+    for place in range(len(scheduler.segments)):
+        utterance, num_in, own = await scheduler.plan(place), 0, []
+        while not utterance.done:
+            (result,) = scheduler.engine.step([StepRequest(utterance, int(random.integers(2, 17)))])
+            utterance, samples = result.utterance, spoil(result.samples, number)
+            await scheduler.say(Rendered(samples, utterance))
+            own.append(num_in)
+            num_in += len(samples)
+            number += 1
+        begin = sum(len(ready.chunk.samples) for ready in stream._ready) - round(num_in / pace)
+        joints += [begin + round(each / pace) for each in own[1:]]
+    chunks = [chunk.samples async for chunk in stream]
+    assert isinstance(stream.ending, Finished)
+    return chunks, joints
+
+
+def judge(chunks: list[Samples], joints: list[int] | None = None) -> Seams:
+    """The joints between chunks, or others."""
+    borders = np.cumsum([len(chunk) for chunk in chunks])[:-1]
+    return seams(np.concatenate(chunks), RATE, borders if joints is None else joints)
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+@pytest.mark.parametrize("paces", [True, False])
+def test_joints_are_nothing_special(voice: tuple[Engine, str], name: str, paces: bool) -> None:
+    """Whatever is done, wherever the steps end; a voice that paces itself, and one that is stretched."""
+    options = StreamOptions(SpeakOptions(speed=1.2), effects=EFFECTS[name])
+    for seed in range(2):
+        chunks, steps = by_hand.run(spoken(voice, options, seed, paces=paces))
+        for found in (judge(chunks), judge(chunks, steps)):
+            assert found.num_judged > 30
+            assert not found.heard, found
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_what_is_lost_behind_the_chain_is_heard(voice: tuple[Engine, str], name: str) -> None:
+    """40 samples at every joint of what is handed out."""
+    chunks, _ = by_hand.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
+    assert judge([chunk[40:] for chunk in chunks]).jump_sigmas > 4
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+def test_a_step_of_the_gain_behind_the_chain_is_heard(voice: tuple[Engine, str], name: str) -> None:
+    """6 dB, up and down in turn."""
+    chunks, _ = by_hand.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
+    assert judge([softer(chunk, number) for number, chunk in enumerate(chunks)]).break_sigmas > 4
+
+
+@pytest.mark.parametrize("name", ["nothing", "louder", "levelled"])
+@pytest.mark.parametrize("spoil", [without_40_samples, softer])
+def test_what_an_engine_spoils_is_heard_through_the_chain(voice: tuple[Engine, str], name: str, spoil: Spoil) -> None:
+    """Effects do not hide it, but for those that put the sound together anew."""
+    chunks, steps = by_hand.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True, spoil=spoil))
+    assert judge(chunks, steps).heard
+
+
+@pytest.mark.parametrize("name", EFFECTS)
+@pytest.mark.parametrize("paces", [True, False])
+def test_any_steps_give_the_same_samples(voice: tuple[Engine, str], name: str, paces: bool) -> None:
+    """Of real voices, bit for bit."""
+    options = StreamOptions(SpeakOptions(speed=1.2), effects=EFFECTS[name])
+    found = [by_hand.run(spoken(voice, options, seed, paces=paces))[0] for seed in (1, 2, 3)]
+    for one, other in pairwise(found):
+        assert np.array_equal(np.concatenate(one), np.concatenate(other))

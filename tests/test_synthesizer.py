@@ -1,0 +1,196 @@
+"""The library's front door."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import wave
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import httpx
+import numpy as np
+import pytest
+from serving import serving
+
+import yuliu
+from yuliu.audio.pcm import to_s16le
+from yuliu.engines.tone import ToneEngine
+from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotReady
+from yuliu.scheduler.policy.events import Terms
+from yuliu.scheduler.policy.tuning import Tuning
+from yuliu.stream import StreamOptions
+from yuliu.synthesizer import Audio, Synthesizer
+from yuliu.types import AudioFormat, StreamClass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from yuliu.stream import Stream
+
+MIXED = "我们的 Python 服务在 2024年5月1日 上线，it went well. 大家辛苦了！See you."
+
+
+def test_every_public_name_is_there() -> None:
+    """What is promised can be imported, and nothing else is."""
+    assert {name for name in yuliu.__all__ if getattr(yuliu, name) is not None} == set(yuliu.__all__)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = yuliu.no_such_name
+
+
+def test_speaking_gives_sound_timings_and_an_account(tone_synthesizer: Synthesizer) -> None:
+    """All that is known of a spoken text comes with it."""
+    audio = tone_synthesizer.speak("One two.")
+    assert [timing.text for timing in audio.timings] == ["One", "two"]
+    assert audio.coverage.spoken == ((0, 8),)
+    assert audio.duration_s == len(audio.samples) / audio.sample_rate
+
+
+def test_audio_is_saved_as_a_wav_file(tone_synthesizer: Synthesizer, tmp_path: Path) -> None:
+    """With its true length."""
+    audio = tone_synthesizer.speak("One two.")
+    audio.save(tmp_path / "sound.wav")
+    with wave.open(str(tmp_path / "sound.wav")) as file:
+        assert file.getnframes() == len(audio.samples)
+        assert file.readframes(file.getnframes()) == to_s16le(audio.samples)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "。。。"])
+def test_nothing_to_say_is_told(tone_synthesizer: Synthesizer, text: str) -> None:
+    """Not an empty sound."""
+    with pytest.raises(NothingToSpeak):
+        tone_synthesizer.speak(text)
+
+
+def test_an_unknown_voice_is_told_with_those_there_are(tone_synthesizer: Synthesizer) -> None:
+    """Before anything is opened."""
+    with pytest.raises(UnknownVoice, match="there are: tone"):
+        tone_synthesizer.speak("Hello.", voice="nobody")
+    assert tone_synthesizer.num_streams == 0
+
+
+async def test_speaking_within_a_running_loop(tone_synthesizer: Synthesizer) -> None:
+    """As in a notebook: the caller waits, and gets the same sound."""
+    inside = tone_synthesizer.speak("One two.").samples
+    outside = await asyncio.to_thread(lambda: tone_synthesizer.speak("One two.").samples)
+    assert np.array_equal(inside, outside)
+
+
+def test_voices_of_different_rates_are_not_opened_together() -> None:
+    """One stream has one rate."""
+    other = ToneEngine()
+    other.capabilities = replace(other.capabilities, format=AudioFormat(16_000))
+    with pytest.raises(InvalidRequest, match="one sample rate"):
+        Synthesizer({"a": ToneEngine, "b": lambda: other}, {"a": {"en": "a"}, "b": {"en": "b"}}, default="a")
+
+
+def test_opening_voices_that_are_not_there(tmp_path: Path) -> None:
+    """Unknown ones and absent ones say what to do."""
+    with pytest.raises(UnknownVoice, match="baker"):
+        yuliu.open("nobody", home=tmp_path)
+    with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
+        yuliu.open(home=tmp_path)
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Synthesizer]:
+    with yuliu.open() as synthesizer:
+        yield synthesizer
+
+
+@pytest.mark.voices
+def test_both_languages_are_spoken_and_accounted_for(real: Synthesizer) -> None:
+    """A mixed text comes out whole, each word with its place, in order."""
+    audio = real.speak(MIXED)
+    assert audio.coverage.spoken == ((0, len(MIXED)),)
+    assert "Python" in {timing.text for timing in audio.timings}
+    starts = [timing.start_s for timing in audio.timings]
+    assert starts == sorted(starts)
+    assert audio.timings[-1].end_s <= audio.duration_s
+    assert 0.05 < np.abs(audio.samples).max() <= 1.0
+
+
+TEXTS = (
+    MIXED,
+    "你好，请问有什么可以帮您？",
+    "Hello there, what can I do for you today?",
+    "会议改到下周三下午三点，地点在二楼的会议室，请大家准时参加。",
+    "The train leaves at 7:45 from platform 3, and it takes about two hours.",
+    "打开 Bluetooth，然后点击“配对”；it should work within 10 seconds.",
+    "一共是 128.50 元。",
+    "Well, yes.",
+)
+
+
+async def _spoken(synthesizer: Synthesizer, number: int, *, voice: str, is_cancelled: bool = False) -> bytes:
+    """The samples of a stream of some class whose text comes in pieces; those of a cancelled one until then."""
+    text, stream_class = TEXTS[number % len(TEXTS)], list(StreamClass)[number % 3]
+    options = StreamOptions(terms=Terms(stream_class, weight=1 + number % 2), stall_s=math.inf)
+    size, sound = 1 + number % 5, []
+
+    async def push(stream: Stream) -> None:
+        for at in range(0, len(text), size):
+            await stream.push(text[at : at + size])
+            await asyncio.sleep(0)
+        await stream.end()
+
+    async with synthesizer.stream(voice=voice, options=options) as stream:
+        pushing = asyncio.ensure_future(push(stream))
+        async for chunk in stream:
+            sound.append(chunk.samples.tobytes())
+            if is_cancelled:
+                break
+        await asyncio.wait([pushing]) if not is_cancelled else pushing.cancel()
+    return b"".join(sound)
+
+
+@pytest.mark.voices
+@pytest.mark.timeout(300)
+def test_64_mixed_streams_sound_as_each_alone() -> None:
+    """Bit for bit, in all classes and voices, however the text comes, while others beside them are cancelled."""
+    voices = ("yuliu", "baker", "heart")
+    everybody = {each: replace(rules, max_waiting=1000, max_wait_s=1e9) for each, rules in Tuning().classes.items()}
+    tuning = Tuning(max_load=1e9, classes=everybody)
+    with yuliu.open() as synthesizer:
+        synthesizer._scheduler.tune(tuning)
+
+        async def together() -> list[bytes]:
+            cancelled = (_spoken(synthesizer, n, voice=voices[n % 3], is_cancelled=True) for n in range(16))
+            whole = (_spoken(synthesizer, n, voice=voices[n // 8 % 3]) for n in range(64))
+            return (await asyncio.gather(*cancelled, *whole))[16:]
+
+        sounds = asyncio.run(together())
+        alone: dict[tuple[int, str], bytes] = {}
+        for number, sound in enumerate(sounds):
+            key = number % len(TEXTS), voices[number // 8 % 3]
+            if key not in alone:
+                alone[key] = asyncio.run(_spoken(synthesizer, key[0], voice=key[1]))
+            assert alone[key] == sound, key
+        assert len(alone) == 24
+        assert sum(map(bool, alone.values())) > 16  # not every voice speaks both languages
+        assert synthesizer.num_streams == synthesizer._scheduler.num_jobs == 0
+
+
+@pytest.mark.voices
+def test_streams_among_others_and_over_http_sound_as_alone(real: Synthesizer) -> None:
+    """Bit for bit: eight streams at once, and the server's answer."""
+    alone = real.speak(MIXED).samples
+
+    async def one() -> Audio:
+        async with real.stream() as stream:
+            for char in MIXED:
+                await stream.push(char)
+            await stream.end()
+            return Audio(np.concatenate([chunk.samples async for chunk in stream]), stream.sample_rate)
+
+    async def together() -> list[Audio]:
+        return await asyncio.gather(*(one() for _ in range(8)))
+
+    assert all(np.array_equal(audio.samples, alone) for audio in asyncio.run(together()))
+    with yuliu.open() as other, serving(lambda: other) as port:
+        url = f"http://127.0.0.1:{port}"
+        while httpx.get(f"{url}/ready").status_code != 200:
+            pass
+        answer = httpx.post(f"{url}/v1/audio/speech", json={"input": MIXED, "response_format": "pcm"}, timeout=60)
+    assert answer.content == to_s16le(alone)

@@ -1,0 +1,108 @@
+"""The client's half: what it says is what the server reads, what the server says comes back whole."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.errors import InvalidRequest
+from yuliu.types import Coverage, Mark, Skipped, Span, Timing
+from yuliu.wire.native import messages as said
+from yuliu.wire.native.client_codec import parse_reply, request_text
+from yuliu.wire.native.decode import parse_message, parse_object
+from yuliu.wire.native.encode import message_text
+
+WORDS = st.text(max_size=8)
+WHOLE = st.integers(0, 2**40)
+MS = st.integers(0, 10**6).map(lambda ms: ms / 8)
+SPANS = st.builds(Span, WHOLE, WHOLE)
+COVERAGES = st.builds(
+    Coverage,
+    st.lists(SPANS, max_size=3).map(tuple),
+    st.lists(st.builds(Skipped, SPANS, WORDS), max_size=3).map(tuple),
+    st.lists(SPANS, max_size=3).map(tuple),
+)
+TIMES = st.builds(said.Times, **dict.fromkeys(said.Times.__dataclass_fields__, MS))
+MESSAGES = st.one_of(
+    st.builds(said.Started, WORDS, WHOLE, WORDS, WHOLE, WORDS, WORDS, WORDS, WHOLE, WHOLE, WORDS, MS),
+    st.builds(said.Continued, WORDS, WORDS, WHOLE, WHOLE, WHOLE, st.booleans()),
+    st.builds(said.SegmentBegun, WORDS, WHOLE, SPANS, MS, WORDS),
+    st.just(said.Timings("a", 4, (Timing(Span(0, 1), "你", 0.02, 0.12),))),
+    st.just(said.Marks("a", 5, (Mark("here", 1, 0.5), Mark("never", 2)))),
+    st.builds(said.Stalled, WORDS, WHOLE, MS),
+    st.builds(said.Resumed, WORDS, WHOLE, MS),
+    st.builds(
+        said.Done,
+        *(WORDS, WHOLE, COVERAGES, MS, WHOLE, WHOLE, st.booleans(), st.lists(WORDS, max_size=2).map(tuple)),
+        st.none() | TIMES,
+    ),
+    st.builds(said.CancelAck, WORDS, WHOLE, COVERAGES, MS, MS, WHOLE, heard_ms=st.none() | MS, heard_source_end=WHOLE),
+    st.builds(said.Failure, WORDS, WORDS, st.just("context"), coverage=st.none() | COVERAGES, audio_ms=st.none() | MS),
+    st.builds(said.Pong, WHOLE, MS, MS),
+    st.builds(said.Draining, MS),
+)
+
+
+@given(MESSAGES)
+def test_what_the_server_says_comes_back_whole(message: said.ServerMessage) -> None:
+    """Every field of every message."""
+    assert parse_reply(message_text(message)) == message
+
+
+def test_what_the_client_says_is_what_the_server_reads() -> None:
+    """Of each kind."""
+
+    def read(kind: str, context: str | None = "a", **values: object) -> said.ClientMessage:
+        return parse_message(parse_object(request_text(kind, context, **values)))
+
+    assert read("text", text="你𝄞") == said.TextDelta("a", "你𝄞")
+    assert read("flush") == said.Flush("a")
+    assert read("cancel", position_ms=None) == said.Cancel("a")
+    assert read("playback", position_ms=12.5) == said.PlaybackPosition("a", 12.5)
+    assert read("config", speed=2.0) == said.Config("a", 2.0)
+    assert read("resume", stream="s", offset=7, seq=2) == said.Resume("a", "s", 7, 2)
+    assert read("ping", None, id=3) == said.Ping(3)
+    assert read("start", voice="tone", times=True) == said.Start("a", "tone", times=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"), [("text", {"speed": 2}), ("start", {"speed": float("nan")}), ("start", {"voice": b"x"})]
+)
+def test_what_cannot_be_said_is_refused(kind: str, values: dict[str, object]) -> None:
+    """Before anything is sent."""
+    with pytest.raises(InvalidRequest):
+        request_text(kind, "a", **values)
+
+
+def test_what_is_new_to_this_version_is_left_out() -> None:
+    """An unknown message is none; an unknown field is not looked at."""
+    assert parse_reply('{"type":"later","x":1}') is None
+    assert parse_reply('{"type":"stalled","context":"a","seq":1,"x":[]}') == said.Stalled("a", 1)
+
+
+SCRAPS = st.recursive(
+    st.none() | st.booleans() | st.integers() | WORDS, lambda inner: st.lists(inner, max_size=4), max_leaves=6
+)
+NAMES = sorted({each for kind in (said.Done, said.Timings, said.Started) for each in kind.__dataclass_fields__})
+
+
+@given(
+    st.sampled_from(["done", "timing", "started", "segment", "marks"]),
+    st.dictionaries(st.sampled_from([*NAMES, "spoken", "skipped", "failed", "start", "end", "marks"]), SCRAPS),
+)
+def test_what_is_not_as_it_should_be_is_an_error_of_one_kind(kind: str, fields: dict[str, object]) -> None:
+    """A server that lies ends its streams, not the client."""
+    try:
+        parse_reply(json.dumps({**fields, "type": kind}))
+    except ValueError:
+        return
+
+
+@pytest.mark.parametrize("text", ["", "[]", "7", "{", "[" * 100_000, '{"type":"started","tag":"1"}'])
+def test_what_is_no_message_is_an_error(text: str) -> None:
+    """Whatever it is."""
+    with pytest.raises(ValueError, match=r".*"):
+        parse_reply(text)

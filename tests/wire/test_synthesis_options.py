@@ -1,0 +1,97 @@
+"""Class, weight, preset and the like, from fields and headers."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from yuliu.errors import InvalidRequest
+from yuliu.wire.openai import SpeechLimits, parse_speech
+from yuliu.wire.synthesis_options import FIELDS, MAX_SEED, SynthesisOptions, parse_synthesis_options
+
+
+def fault(fields: dict[str, Any], headers: dict[str, str] | None = None) -> InvalidRequest:
+    with pytest.raises(InvalidRequest) as caught:
+        parse_synthesis_options(fields, headers or {})
+    return caught.value
+
+
+def test_nothing_asked_is_the_usual_manner() -> None:
+    """Null counts as left out, as in OpenAI's own fields; so does an empty name."""
+    assert parse_synthesis_options({}, {}) == SynthesisOptions()
+    assert parse_synthesis_options({**dict.fromkeys(FIELDS), "preset": ""}, {}) == SynthesisOptions()
+
+
+def test_all_fields_are_read() -> None:
+    """What replaces fields of a preset is kept as it came."""
+    chunking = {"strategy": "fixed", "max_weight": 12}
+    asked = {"preset": "dialogue", "class": "bulk", "chunking": chunking, "max_lead_s": 3}
+    manner = parse_synthesis_options({**asked, "weight": 2, "lead_in_ms": 250, "seed": 7, "language": "zh"}, {})
+    overrides = {"class": "bulk", "chunking": chunking, "max_lead_s": 3}
+    assert manner == SynthesisOptions("dialogue", overrides, weight=2.0, lead_in_ms=250.0, seed=7, language="zh")
+    assert parse_synthesis_options({"language": "auto"}, {}) == SynthesisOptions()
+
+
+def test_headers_stand_in_for_fields() -> None:
+    """A client that can add headers only may say class and weight there; a field wins over its header."""
+    headers = {"x-yuliu-class": " interactive ", "x-yuliu-weight": "2.5"}
+    assert parse_synthesis_options({}, headers) == SynthesisOptions(overrides={"class": "interactive"}, weight=2.5)
+    assert parse_synthesis_options({"class": "bulk", "weight": 1}, headers) == SynthesisOptions(
+        overrides={"class": "bulk"}, weight=1.0
+    )
+
+
+WRONG: dict[str, list[Any]] = {
+    "preset": [1, ["dialogue"], True],
+    "weight": [0, 0.09, 10.1, -1, True, "1", [1], 10**400],
+    "lead_in_ms": [-1, 1001, "0", False, {}],
+    "seed": [-1, MAX_SEED + 1, 1.0, "7", True],
+    "language": ["", "fr", "zh-CN", "ZH", 1, ["zh"], {}],
+}
+
+
+@pytest.mark.parametrize(("param", "value"), [(param, value) for param, values in WRONG.items() for value in values])
+def test_a_wrong_value_names_its_field(param: str, value: object) -> None:
+    """None is silently put right."""
+    assert fault({param: value}).param == param
+
+
+@pytest.mark.parametrize("value", ["", "heavy", "nan", "inf", "1e1", "0x1", "-1", "11", "٣", "1_0"])
+def test_a_wrong_header_names_the_header(value: str) -> None:
+    """Only plain decimals within the bounds are weights."""
+    assert fault({}, {"x-yuliu-weight": value}).param == "X-Yuliu-Weight"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+@given(
+    st.dictionaries(st.sampled_from(FIELDS), VALUES),
+    st.dictionaries(st.sampled_from(["x-yuliu-class", "x-yuliu-weight"]), st.text(max_size=8)),
+)
+def test_any_values_give_a_manner_or_a_fault(fields: dict[str, Any], headers: dict[str, str]) -> None:
+    """What comes out keeps its bounds, and a fault never quotes what was sent."""
+    try:
+        manner = parse_synthesis_options(fields, headers)
+    except InvalidRequest as error:
+        assert error.param in {*FIELDS, "X-Yuliu-Weight"}
+    else:
+        assert 0.1 <= manner.weight <= 10
+        assert 0 <= manner.lead_in_ms <= 1000
+        assert 0 <= manner.seed <= MAX_SEED
+        assert set(manner.overrides) <= {"class", "chunking", "max_lead_s"}
+
+
+def test_a_speech_request_has_a_manner() -> None:
+    """Fields and headers of the request arrive in it."""
+    body = json.dumps({"input": "hi", "preset": "api"}).encode()
+    request = parse_speech(body, "application/json", SpeechLimits(), headers={"x-yuliu-weight": "3"})
+    assert request.manner == SynthesisOptions("api", weight=3.0)
