@@ -183,7 +183,7 @@ def test_an_output_that_takes_nothing_is_told() -> None:
     player.check()
     output.now_s += STUCK_S + 1
     for call in (player.check, player.finish, player.stop, lambda: player.put(SOUND)):
-        with pytest.raises(SoundDeviceFailed, match="takes no sound"):
+        with pytest.raises(SoundDeviceFailed, match="takes no audio"):
             call()
     output.open.set()
 

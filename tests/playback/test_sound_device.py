@@ -152,7 +152,7 @@ def test_a_device_that_goes_away_is_told(mortal: SoundServer, tmp_path: Path, ho
         mortal.close()
     told = playing.told()
     sink.close()
-    assert "was taken away" in told["error"]
+    assert "was removed" in told["error"]
     assert told["position_s"] < 30
 
 
@@ -166,7 +166,7 @@ def test_a_sound_server_that_hangs_is_told(mortal: SoundServer, tmp_path: Path) 
     told = playing.told()
     mortal.close()
     sink.close()
-    assert "takes no sound" in told["error"]
+    assert "takes no audio" in told["error"]
 
 
 @needs_sound
@@ -175,7 +175,7 @@ def test_no_device(mortal: SoundServer, tmp_path: Path) -> None:
     mortal.close()
     playing = Playing(mortal, tmp_path, ramp(100), 24_000)
     _, errors = playing.process.communicate(timeout=sound_server.PATIENCE_S)
-    assert b"SoundDeviceFailed: no sound device can be used here" in errors
+    assert b"SoundDeviceFailed: no usable sound device" in errors
 
 
 def test_portaudio_is_left_alone_while_it_hangs(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The client: another program's Yuliu, over the network or in process.
+"""Client of a Yuliu server, over the network or in process.
 
     async with AsyncClient("http://127.0.0.1:8000") as client, client.stream(voice="baker") as stream:
         await stream.push("你好。")
@@ -67,7 +67,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    """Public names are imported when first used: who only plays loads no network."""
+    """Import public names on first use, so that a program that only plays audio loads no network code."""
     for module, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(module), name)

@@ -1,4 +1,4 @@
-"""In process: straight to an ASGI application, without sockets; for tests, and programs that are their own server."""
+"""Transport to an ASGI application in the same process, for tests and for programs that embed the server."""
 
 from __future__ import annotations
 
@@ -21,19 +21,21 @@ if TYPE_CHECKING:
     ]
 
 READY_S = 60.0
-"""How long is waited for an application that is still loading its voices."""
+"""Maximum wait for an application that is still loading its voices, seconds."""
 POLL_S = 0.02
 UNSENT_FRAMES = 4
-"""What may wait to be received before the application waits."""
+"""Capacity of the queue from the application; when it is full, the application waits."""
 _ASGI = {"version": "3.0", "spec_version": "2.4"}
 
 
 class AsgiTransport:
-    """An ASGI application, such as :func:`yuliu.server.app.create_app` makes; its lifespan runs while this is open.
+    """Transport to an ASGI application, such as one from :func:`yuliu.server.app.create_app`.
+
+    The application's lifespan runs while the transport is open.
 
     Args:
         app: The application.
-        ready_s: How long to wait for its voices, seconds.
+        ready_s: Maximum wait for its voices, seconds.
     """
 
     def __init__(self, app: App, *, ready_s: float = READY_S) -> None:
@@ -42,7 +44,7 @@ class AsgiTransport:
         self._lifespan: _Lifespan | None = None
 
     async def connect(self) -> AsgiSocket:
-        """A new connection, once the application lets one in."""
+        """Return a new connection once the application accepts one."""
         if self._lifespan is None:
             self._lifespan = _Lifespan(self._app)
             await self._lifespan.start()
@@ -61,14 +63,14 @@ class AsgiTransport:
         return socket
 
     async def close(self) -> None:
-        """Let the application shut down."""
+        """Shut the application down."""
         lifespan, self._lifespan = self._lifespan, None
         if lifespan is not None:
             await lifespan.stop()
 
 
 class _Lifespan:
-    """Of an application."""
+    """Lifespan of an ASGI application."""
 
     def __init__(self, app: App) -> None:
         self._to_app: asyncio.Queue[Message] = asyncio.Queue()
@@ -80,7 +82,7 @@ class _Lifespan:
         await self._to_app.put({"type": "lifespan.startup"})
         message = await self._from_app.get()
         if message["type"] != "lifespan.startup.complete":
-            raise ConnectionLost("the application could not start; its log says why")
+            raise ConnectionLost("the application failed to start; see its log")
 
     async def stop(self) -> None:
         await self._to_app.put({"type": "lifespan.shutdown"})
@@ -88,7 +90,7 @@ class _Lifespan:
 
 
 class AsgiSocket:
-    """A WebSocket that is none: two queues."""
+    """In-process WebSocket, made of two queues."""
 
     def __init__(self, app: App) -> None:
         self._to_app: asyncio.Queue[Message] = asyncio.Queue()
@@ -113,10 +115,10 @@ class AsgiSocket:
         self._task = asyncio.ensure_future(app(scope, self._to_app.get, self._put))
 
     async def open(self) -> None:
-        """Shake hands.
+        """Perform the handshake.
 
         Raises:
-            YuliuError: The application lets nobody in.
+            YuliuError: The application refused the connection.
         """
         await self._to_app.put({"type": "websocket.connect"})
         message = await self._from_app.get()
@@ -127,7 +129,7 @@ class AsgiSocket:
         try:
             error = json.loads(body)["error"]
         except (ValueError, KeyError):
-            raise ConnectionLost("the application refuses the connection") from None
+            raise ConnectionLost("the application refused the connection") from None
         raise error_of(error["code"], error["message"], param=error.get("param"))
 
     async def send(self, text: str) -> None:
@@ -137,7 +139,7 @@ class AsgiSocket:
         await self._to_app.put({"type": "websocket.receive", "text": text})
 
     async def receive(self) -> str | bytes:
-        """The next frame."""
+        """Return the next frame."""
         message = await self._next()
         if message["type"] == "websocket.close":
             self._gone.set()
@@ -147,11 +149,11 @@ class AsgiSocket:
         return frame
 
     async def close(self) -> None:
-        """With code 1000."""
+        """Close with code 1000."""
         await self._leave({"type": "websocket.disconnect", "code": 1000, "reason": ""})
 
     async def drop(self) -> None:
-        """Be gone without a word."""
+        """Drop the connection without a close frame."""
         await self._leave({"type": "websocket.disconnect", "code": 1006})
 
     async def _leave(self, message: Message) -> None:
@@ -160,15 +162,15 @@ class AsgiSocket:
         await asyncio.wait([self._task])
 
     async def _put(self, message: Message) -> None:
-        """What the application sends; after the connection has gone it is told so."""
+        """Take a message from the application; raise ``OSError`` there once the connection is gone."""
         await self._either(self._from_app.put(message), error=OSError)
 
     async def _next(self) -> Message:
         message: Message = await self._either(self._from_app.get(), error=Dropped)
         return message
 
-    async def _either(self, work: Any, *, error: type[Exception]) -> Any:  # noqa: ANN401 - what the work gives
-        """Do it, unless the connection goes."""
+    async def _either(self, work: Any, *, error: type[Exception]) -> Any:  # noqa: ANN401 - the result of the work
+        """Run ``work``, or raise ``error`` as soon as the connection is gone."""
         if self._gone.is_set():
             work.close()
             raise error

@@ -1,4 +1,4 @@
-"""The client without ``async``: the same calls, which block, on a thread of its own that has the loop."""
+"""Blocking client: the same calls without ``async``, carried out by an event loop on a background thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 
 class _Loop:
-    """An event loop on a thread."""
+    """Event loop on a background thread."""
 
     def __init__(self) -> None:
         self._closing = threading.Lock()
@@ -40,10 +40,10 @@ class _Loop:
         self._thread.start()
 
     def do(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do it there and wait; an interrupt here cancels it there.
+        """Run a coroutine on the loop and wait for it; an interrupt in the calling thread cancels it.
 
         Raises:
-            Closed: The loop was closed, maybe meanwhile.
+            Closed: The loop is closed, or was closed in the meantime.
         """
         with self._closing:
             if self._closed:
@@ -59,17 +59,17 @@ class _Loop:
             raise
 
     def each(self, items: AsyncIterator[T]) -> Iterator[T]:
-        """Take items one after the other."""
+        """Iterate over an asynchronous iterator."""
         nothing = object()
 
         async def following() -> T | object:
             return await anext(items, nothing)
 
         while (item := self.do(following())) is not nothing:
-            yield item  # type: ignore[misc] # it is not nothing
+            yield item  # type: ignore[misc] # cannot be the sentinel
 
     def close(self) -> None:
-        """End what is being done there, and the thread. Only the first call does anything."""
+        """Cancel everything that runs on the loop and end the thread. Further calls do nothing."""
         with self._closing:
             if self._closed:
                 return
@@ -81,7 +81,7 @@ class _Loop:
 
 
 async def _end_others() -> None:
-    """Cancel all other tasks of this loop: threads wait for them."""
+    """Cancel all other tasks of this loop, since threads are waiting for them."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
@@ -90,18 +90,18 @@ async def _end_others() -> None:
 
 
 def _closed() -> Closed:
-    return Closed("the client was closed")
+    return Closed("the client is closed")
 
 
 class Client:
-    """As :class:`AsyncClient`; enter it with ``with``. May be used by several threads.
+    """Blocking counterpart of :class:`AsyncClient`. Enter it with ``with``; several threads may use it.
 
     Args:
-        server: The server's address, or how to reach it.
-        retry: How a connection that was lost, or cut while it was made, is made again.
+        server: Address of the server, or a transport to it.
+        retry: Policy for reconnecting.
 
     Raises:
-        InvalidRequest: The address is none.
+        InvalidRequest: The address is invalid.
     """
 
     def __init__(self, server: str | Transport, *, retry: Retry | None = None) -> None:
@@ -109,136 +109,136 @@ class Client:
         self._loop = _Loop()
 
     def __enter__(self) -> Client:
-        """Nothing is done yet."""
+        """Return the client; it connects when it has to."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """As :meth:`close`."""
+        """Close the client."""
         self.close()
 
     def close(self) -> None:
-        """Close all connections and end the thread; what other threads wait for ends with ``Closed``."""
-        with suppress(Closed):  # it is closed twice
+        """Close all connections and end the thread; calls in progress on other threads raise ``Closed``."""
+        with suppress(Closed):  # already closed
             self._loop.do(self._client.close())
         self._loop.close()
 
     def speak(self, text: str, **fields: Unpack[StartFields]) -> Audio:
-        """A whole text, spoken. Raises as :meth:`AsyncClient.speak` does."""
+        """Synthesize a whole text. Raises what :meth:`AsyncClient.speak` raises."""
         return self._loop.do(self._client.speak(text, **fields))
 
     def stream(self, **fields: Unpack[StartFields]) -> BlockingStream:
-        """A new stream; enter it with ``with``. Raises as :meth:`AsyncClient.stream` does."""
+        """Return a new stream, to be entered with ``with``. Raises what :meth:`AsyncClient.stream` raises."""
         return BlockingStream(self._loop, self._client.stream(**fields))
 
     def clock(self, num_round_trips: int = NUM_ROUND_TRIPS) -> ClockOffset:
-        """As :meth:`AsyncClient.clock`."""
+        """Measure the offset of the server's clock. See :meth:`AsyncClient.clock`."""
         return self._loop.do(self._client.clock(num_round_trips))
 
 
 class BlockingStream:
-    """As :class:`ClientStream`. One thread may push while another reads.
+    """Blocking counterpart of :class:`ClientStream`. One thread may push while another reads.
 
     Args:
-        loop: That of its client.
-        stream: What it is the face of.
+        loop: Loop of the client.
+        stream: Stream to wrap.
     """
 
     def __init__(self, loop: _Loop, stream: ClientStream) -> None:
         self._loop = loop
         self.stream: ClientStream = stream
-        """The stream itself."""
+        """Wrapped stream."""
 
     @property
     def context(self) -> str:
-        """Its name on the connection."""
+        """Name of the stream on its connection."""
         return self.stream.context
 
     @property
     def started(self) -> Started | None:
-        """What the server says of it, once it is carried."""
+        """The server's ``started`` message, once it has arrived."""
         return self.stream.started
 
     @property
     def ending(self) -> Ending | None:
-        """How it ended, once it has."""
+        """Terminal event, once the stream has ended."""
         return self.stream.ending
 
     @property
     def done(self) -> Done | None:
-        """The server's account of a stream that was finished."""
+        """The server's ``done`` message of a finished stream."""
         return self.stream.done
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """True if the stream is over."""
         return self.stream.is_over
 
     @property
     def num_bytes(self) -> int:
-        """Of sound, that were received."""
+        """Bytes of audio received."""
         return self.stream.num_bytes
 
     @property
     def num_resumed(self) -> int:
-        """How often it went on after a drop."""
+        """Number of times the stream was resumed after a lost connection."""
         return self.stream.num_resumed
 
     @property
     def entered_at_s(self) -> float | None:
-        """When it was asked for, seconds of ``time.monotonic``."""
+        """Time of the request, seconds of ``time.monotonic``."""
         return self.stream.entered_at_s
 
     @property
     def first_sound_at_s(self) -> float | None:
-        """When the first sound was received."""
+        """Time of arrival of the first audio, seconds of ``time.monotonic``."""
         return self.stream.first_sound_at_s
 
     def __enter__(self) -> BlockingStream:
-        """Connect if need be, and ask for the stream."""
+        """Connect if necessary, and start the stream."""
         self._loop.do(self.stream.__aenter__())
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Cancel it if it is not over."""
-        with suppress(Closed):  # with its client, and so is over
+        """Cancel the stream if it is not over."""
+        with suppress(Closed):  # the client is closed, so the stream is over
             self._loop.do(self.stream.__aexit__(kind, error, trace))
 
     def push(self, text: str) -> None:
-        """More text, cut anywhere."""
+        """Push more text, cut anywhere."""
         self._loop.do(self.stream.push(text))
 
     def flush(self) -> None:
-        """Speak what was pushed as it is."""
+        """Speak the pending text without waiting for more."""
         self._loop.do(self.stream.flush())
 
     def configure(self, **fields: Unpack[ConfigFields]) -> None:
-        """Cut or speak otherwise from now on."""
+        """Change options for the text that follows."""
         self._loop.do(self.stream.configure(**fields))
 
     def end(self) -> None:
-        """No more text will come."""
+        """End the text."""
         self._loop.do(self.stream.end())
 
     def played(self, position_s: float) -> None:
-        """Tell how much the listener has heard, seconds."""
+        """Report the playback position, seconds."""
         self._loop.do(self.stream.played(position_s))
 
     def cancel(self, position_s: float | None = None) -> Cancelled:
-        """Stop at once."""
+        """Stop immediately."""
         return self._loop.do(self.stream.cancel(position_s))
 
     def events(self) -> Iterator[Event]:
-        """All that is told of it, in order."""
+        """Iterate over all events of the stream, in order."""
         return self._loop.each(self.stream.events())
 
     def chunks(self) -> Iterator[Chunk]:
-        """Its sound as chunks; what ``for chunk in stream`` gives."""
+        """Iterate over the audio as chunks, like ``for chunk in stream``."""
         return self._loop.each(self.stream.chunks())
 
     def __iter__(self) -> Iterator[Chunk]:
-        """As :meth:`chunks`."""
+        """Iterate over the audio as chunks."""
         return self.chunks()

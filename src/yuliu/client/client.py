@@ -1,4 +1,4 @@
-"""The native protocol for programs: as many streams on a connection as the server lets, and a drop is survived."""
+"""Asynchronous client of the native protocol: several streams on one connection, resumed after a lost connection."""
 
 from __future__ import annotations
 
@@ -30,43 +30,44 @@ if TYPE_CHECKING:
 
 NUM_ROUND_TRIPS = 8
 OPENING_S = 1.0
-"""How long closing a client waits for a connection that is being made."""
+"""Maximum time that closing a client waits for a connection attempt, seconds."""
 _GO_ON_AFTER = (Close.FAULT, Close.IDLE)
-"""Codes after which a new connection is made for what is open: of what crossed an idle one's end the server knows
-nothing."""
+"""Close codes after which open streams continue on a new connection. A message that crossed the close of an idle
+connection never reached the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """How a connection that was lost, or cut while it was made, is made again."""
+    """Policy for reconnecting after a connection was lost, or cut during its handshake."""
 
     num_attempts: int = 6
-    """After so many that failed in a row, the streams fail with ``ConnectionLost``."""
+    """Number of consecutive failed attempts after which the streams fail with ``ConnectionLost``."""
     first_wait_s: float = 0.1
-    """Before the second attempt; doubled before each further one."""
+    """Wait before the second attempt, seconds; it doubles before each further one."""
     max_wait_s: float = 2.0
+    """Maximum wait before an attempt, seconds."""
 
     def wait_s(self, attempt: int) -> float:
-        """How long to wait before an attempt, counted from 0, seconds."""
+        """Return the wait before an attempt, counted from 0, in seconds."""
         return 0.0 if attempt == 0 else min(self.max_wait_s, self.first_wait_s * 2.0 ** (attempt - 1))
 
 
 class AsyncClient:
-    """A server's streams. Enter it with ``async with``; it connects when the first stream is opened.
+    """Client of one server. Enter it with ``async with``; it connects when the first stream is opened.
 
     Args:
-        server: The server's address, or how to reach it.
-        retry: How a connection that was lost, or cut while it was made, is made again.
+        server: Address of the server, or a transport to it.
+        retry: Policy for reconnecting.
 
     Raises:
-        InvalidRequest: The address is none.
+        InvalidRequest: The address is invalid.
     """
 
     def __init__(self, server: str | Transport, *, retry: Retry | None = None) -> None:
         self._transport = WebSocketTransport(server) if isinstance(server, str) else server
         self._retry = retry or Retry()
         self._line: Connection | None = None  # for new streams
-        self._lines: dict[Connection, asyncio.Task[None]] = {}  # with those that retire, and who reads them
+        self._lines: dict[Connection, asyncio.Task[None]] = {}  # including retiring ones, with their reading tasks
         self._moving: set[asyncio.Task[None]] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._connecting = asyncio.Lock()
@@ -75,17 +76,17 @@ class AsyncClient:
         self._names = itertools.count(1)
 
     async def __aenter__(self) -> AsyncClient:
-        """Nothing is done yet."""
+        """Return the client; it connects when it has to."""
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """As :meth:`close`."""
+        """Close the client."""
         await self.close()
 
     async def close(self) -> None:
-        """Close all connections; streams that are open end."""
+        """Close all connections; open streams end."""
         self._closed = True
         self._line = None
         lines, self._lines = self._lines, {}
@@ -95,14 +96,14 @@ class AsyncClient:
             await asyncio.wait(tasks)
         await self._close_what_opens()
         for line in lines:
-            line.lose(Closed("the client was closed"))
+            line.lose(Closed("the client is closed"))
             await line.close()
         if self._closing:
             await asyncio.wait(self._closing)
         await self._transport.close()
 
     async def _close_what_opens(self) -> None:
-        """Whoever asked for it may be ended before he can."""
+        """Close a connection that is being opened; the task that opens it may be cancelled before it could do so."""
         if (opening := self._opening) is None:
             return
         await asyncio.wait([opening], timeout=OPENING_S)
@@ -110,7 +111,7 @@ class AsyncClient:
             await opening.result().close()
 
     def stream(self, **fields: Unpack[StartFields]) -> ClientStream:
-        """A new stream; enter it with ``async with``.
+        """Return a new stream, to be entered with ``async with``.
 
         Raises:
             InvalidRequest: A value cannot be sent.
@@ -118,65 +119,67 @@ class AsyncClient:
         return ClientStream(self, f"c{next(self._names)}", wire_fields(fields))
 
     async def speak(self, text: str, **fields: Unpack[StartFields]) -> Audio:
-        """A whole text, spoken.
+        """Synthesize a whole text.
 
         Raises:
-            YuliuError: What the server could not do.
+            YuliuError: The server refused the request or failed.
         """
         chunks = []
         async with self.stream(**fields) as stream:
             await stream.push(text)
             await stream.end()
             async for chunk in stream:
-                chunks.append(chunk)  # noqa: PERF401 - a comprehension would hide what is awaited
+                chunks.append(chunk)  # noqa: PERF401 - a comprehension would hide the await
             ending, started = stream.ending, stream.started
-        assert isinstance(ending, Finished) and started is not None  # noqa: PT018, S101 - all else has raised
+        assert isinstance(ending, Finished) and started is not None  # noqa: PT018, S101 - any other ending has raised
         timings = tuple(timing for chunk in chunks for timing in chunk.timings)
         samples = np.concatenate([np.zeros(0, np.float32), *(chunk.samples for chunk in chunks)])
         return Audio(samples, started.sample_rate, timings, ending.coverage)
 
     async def clock(self, num_round_trips: int = NUM_ROUND_TRIPS) -> ClockOffset:
-        """How far the clock of the server that new streams go to is from ``time.monotonic`` here.
+        """Measure the offset between the server's clock and ``time.monotonic`` here.
+
+        The server is the one that takes new streams.
 
         Args:
-            num_round_trips: At least 1; one after the other.
+            num_round_trips: Number of round trips, at least 1; they are made one after the other.
 
         Raises:
             ConnectionLost: The server does not answer.
         """
         async with self._connecting:
             line = await self._connect()
-        try:  # all of them there: another server has another clock
+        try:  # all on one connection, since another server has another clock
             return clock_offset([await line.round_trip(next(self._names)) for _ in range(num_round_trips)])
         finally:
             self._hang_up_if_idle(line)
 
-    # For its streams.
+    # Called by streams.
 
     async def enter(self, stream: ClientStream) -> None:
-        """Connect if need be, and let a stream begin."""
+        """Connect if necessary, and start a stream."""
         async with self._connecting:
             line = await self._connect()
             line.add([stream])
             await stream.connected(line)
 
     def leave(self, stream: ClientStream) -> None:
-        """A stream is over."""
+        """Remove a stream that is over."""
         for line in list(self._lines):
             line.remove(stream)
             self._hang_up_if_idle(line)
 
-    # For its lines.
+    # Called by connections.
 
     def retire(self, line: Connection) -> None:
-        """New streams go elsewhere; it ends with those that are on it."""
+        """Send new streams elsewhere, and close the connection when its last stream has left."""
         line.is_retiring = True
         if self._line is line:
             self._line = None
         self._hang_up_if_idle(line)
 
     def turned_away(self, line: Connection, stream: ClientStream, error: YuliuError) -> None:
-        """Begin a stream elsewhere, as often as is tried to connect."""
+        """Start a stream on another connection, within the number of attempts of :class:`Retry`."""
         self.retire(line)
         attempt = stream.turned_away()
         if attempt > self._retry.num_attempts:
@@ -191,23 +194,23 @@ class AsyncClient:
             await self._move(line)
         except YuliuError as error:
             if stream in line.stranded():
-                stream.fail(ConnectionLost(f"{why}; there is no other: {error.message}"))
+                stream.fail(ConnectionLost(f"{why}; no other server is available: {error.message}"))
 
     def _hang_up_if_idle(self, line: Connection) -> None:
         if line.is_retiring and line.is_idle and line in self._lines and not self._closed:
             _keep(self._closing, _hang_up(line, self._lines.pop(line)))
 
-    # Its connections.
+    # Connections.
 
     async def _connect(self) -> Connection:
-        """The line for new streams. The caller holds the lock.
+        """Return the connection for new streams. The caller holds the lock.
 
         Raises:
-            YuliuError: There is none.
+            YuliuError: No connection could be made.
         """
         for attempt in itertools.count(1):
             if self._closed:
-                raise Closed("the client was closed")
+                raise Closed("the client is closed")
             if self._line is not None:
                 return self._line
             try:
@@ -233,13 +236,13 @@ class AsyncClient:
             self._opening = None
 
     def _may_pass(self, error: YuliuError) -> bool:
-        """Whether the next attempt may succeed. Who was never connected had better look at the address."""
+        """Return True if the next attempt may succeed. A client that has never connected may have the wrong address."""
         if isinstance(error, ConnectionLost):
             return self._was_connected or error.is_passing
         return isinstance(error, Closed) or (self._was_connected and isinstance(error, Overloaded | VoiceNotReady))
 
     async def _carry(self, line: Connection) -> None:
-        """Read a line to its end; what is open there then goes on elsewhere, if it can."""
+        """Read a connection to its end, then continue its open streams on another one if possible."""
         try:
             await line.read()
         except Dropped:
@@ -258,17 +261,17 @@ class AsyncClient:
         line.cut(ConnectionLost(why))
 
     async def _go_on(self, line: Connection, why: str) -> None:
-        """A line has ended."""
+        """Move the streams of a connection that has ended to another one."""
         self._cut(line, why)
         try:
             if not self._retry.num_attempts:
-                raise ConnectionLost("no further attempt is wanted")
+                raise ConnectionLost("reconnecting is disabled")
             await self._move(line)
         except YuliuError as error:
-            line.lose(ConnectionLost(f"{why}, and could not be made again: {error.message}"))
+            line.lose(ConnectionLost(f"{why}, and reconnecting failed: {error.message}"))
 
     async def _move(self, line: Connection) -> None:
-        """Let what is stranded on a line go on on that for new streams."""
+        """Move the stranded streams of a connection to the one for new streams."""
         async with self._connecting:
             if not line.stranded():
                 return
@@ -287,7 +290,7 @@ async def _opened(transport: Transport) -> Socket:
 
 
 def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[None, None, None]) -> None:
-    """Do it beside; the loop itself holds its tasks only weakly."""
+    """Run a task in the background; the event loop itself holds only weak references to tasks."""
     task = asyncio.create_task(work)
     tasks.add(task)
     task.add_done_callback(tasks.discard)

@@ -1,7 +1,7 @@
-"""How far a server's clock is from this one's, from round trips. Pure.
+"""Offset of a server's clock from the local one, estimated from round trips. Pure.
 
-A round trip of which nobody knows how long each way took places the server's clock within half of its length. The
-shortest one says most (the minimum filter of NTP); an older one says less, since clocks drift apart meanwhile.
+A round trip whose one-way times are unknown bounds the offset to within half its length. The shortest one is the most
+precise (the minimum filter of NTP); an older one is less precise, since the clocks have drifted in the meantime.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_DRIFT = 1e-4
-"""How fast two clocks may drift apart, seconds a second: cheap quartz keeps within half of it, both ways."""
+"""Maximum drift between two clocks, seconds per second. Cheap quartz stays within half of it in each direction."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundTrip:
-    """One question and its answer, seconds; the middle two on the server's clock."""
+    """Times of one request and its answer, seconds; the middle two by the server's clock."""
 
     sent_s: float
     server_received_s: float
@@ -27,37 +27,39 @@ class RoundTrip:
 
     @property
     def travel_s(self) -> float:
-        """How long both ways took together, the server's own time left out."""
+        """Time on the network, both ways together, without the server's own time, seconds."""
         return max(0.0, (self.received_s - self.sent_s) - (self.server_sent_s - self.server_received_s))
 
     @property
     def offset_s(self) -> float:
-        """The server's clock minus this one's, if both ways took the same time."""
+        """Server's clock minus local clock if both ways took the same time, seconds."""
         return ((self.server_received_s - self.sent_s) + (self.server_sent_s - self.received_s)) / 2
 
 
 @dataclass(frozen=True, slots=True)
 class ClockOffset:
-    """The server's clock minus this one's."""
+    """Estimated offset of the server's clock."""
 
     offset_s: float
+    """Server's clock minus local clock, seconds."""
     uncertainty_s: float
-    """It is at most so much more or less, however unequal the two ways were, at the time of the last round trip."""
+    """Maximum error of the offset at the time of the last round trip, however unequal the two ways were, seconds."""
     round_trip_s: float
-    """The travel time of the round trip that says most."""
+    """Travel time of the round trip that gave the estimate, seconds."""
     num_round_trips: int
+    """Number of round trips made."""
 
     def to_client_s(self, server_s: float) -> float:
-        """A moment on the server's clock, on this one's."""
+        """Convert a time of the server's clock to the local clock."""
         return server_s - self.offset_s
 
 
 def clock_offset(round_trips: Sequence[RoundTrip], *, max_drift: float = MAX_DRIFT) -> ClockOffset:
-    """What round trips say of the clocks.
+    """Estimate the offset of the server's clock.
 
     Args:
         round_trips: At least one, in any order.
-        max_drift: How fast the clocks may drift apart, seconds a second.
+        max_drift: Maximum drift between the clocks, seconds per second.
     """
     now_s = max(each.received_s for each in round_trips)
 

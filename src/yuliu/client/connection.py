@@ -1,4 +1,4 @@
-"""One connection of a client: the streams on it, what is sent there, and what comes."""
+"""One connection of a client: its streams, and the messages sent and received."""
 
 from __future__ import annotations
 
@@ -22,34 +22,34 @@ if TYPE_CHECKING:
     from yuliu.wire.native.messages import ServerMessage
 
 ANSWER_S = 5.0
-"""How long the server may take to tell its clock."""
+"""Maximum wait for the answer to a ``ping``, seconds."""
 
 
 class ConnectionOwner(Protocol):
-    """What a line tells its client."""
+    """Interface of the client that a connection reports to."""
 
     def retire(self, line: Connection) -> None:
-        """The server takes no new stream there any more."""
+        """Handle a server that accepts no new streams on the connection."""
         ...
 
     def turned_away(self, line: Connection, stream: ClientStream, error: YuliuError) -> None:
-        """The server stops and did not begin a stream: another may."""
+        """Handle a stream that a stopping server did not start; another server may."""
         ...
 
 
 class Connection:
-    """A connection, once only: what is open when it is lost is taken over by another one.
+    """A connection, which never reconnects: streams that are open when it is lost move to another one.
 
     Args:
-        socket: The connection itself.
-        holder: Its client.
+        socket: Socket of the connection.
+        holder: Client of the connection.
     """
 
     def __init__(self, socket: Socket, holder: ConnectionOwner) -> None:
         self.streams: dict[str, ClientStream] = {}
-        """Those that were not left, by their names."""
+        """Streams that have not been left, by context."""
         self.is_retiring: bool = False
-        """Whether it is for the streams that are on it, and no others."""
+        """True if the connection takes no new streams."""
         self._socket = socket
         self._holder = holder
         self._is_open = True
@@ -58,21 +58,21 @@ class Connection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is a connection that nobody needs."""
+        """True if the connection is open and unused."""
         return self._is_open and not self.streams and not self._pings
 
     async def read(self) -> None:
-        """Take what comes, until the connection ends.
+        """Receive and dispatch messages until the connection ends.
 
         Raises:
-            Dropped: It was lost.
-            ClosedByServer: It was closed.
+            Dropped: The connection was lost.
+            ClosedByServer: The server closed the connection.
         """
         while True:
             await self._take(await self._socket.receive())
 
     async def send(self, text: str) -> bool:
-        """Send a frame; whether there was a connection."""
+        """Send a frame. Return whether the connection was open."""
         if not self._is_open:
             return False
         try:
@@ -82,30 +82,30 @@ class Connection:
         return True
 
     async def close(self) -> None:
-        """Say good-bye; its streams end."""
+        """Close the connection; its streams end."""
         self._is_open = False
         await self._socket.close()
 
     def add(self, streams: Iterable[ClientStream]) -> None:
-        """They are on it."""
+        """Add streams to the connection."""
         self.streams.update((stream.context, stream) for stream in streams)
 
     def remove(self, stream: ClientStream) -> None:
-        """It is not, or no longer."""
+        """Remove a stream if it is on the connection."""
         if self.streams.get(stream.context) is stream:
             del self.streams[stream.context]
             self._tags = {tag: each for tag, each in self._tags.items() if each is not stream}
 
     def waiting(self) -> list[ClientStream]:
-        """Those on it of which anything more may come."""
+        """Return the streams that may still receive something."""
         return [stream for stream in self.streams.values() if stream.is_waiting]
 
     def stranded(self) -> list[ClientStream]:
-        """Those of them that another line is to take over."""
+        """Return the waiting streams that another connection has to take over."""
         return [stream for stream in self.waiting() if not (self._is_open and stream.has_line)]
 
     def cut(self, error: ConnectionLost) -> None:
-        """The connection has ended: its streams wait, its pings fail."""
+        """Mark the connection as ended: its streams wait, its pings fail."""
         self._is_open = False
         self._tags.clear()
         self._fail_pings(error)
@@ -113,7 +113,7 @@ class Connection:
             stream.dropped()
 
     def lose(self, error: YuliuError, *, only_started: bool = False) -> None:
-        """What is open on it cannot go on, or only what has not begun can."""
+        """Fail the waiting streams; with ``only_started``, spare those that the server has not started."""
         self._tags.clear()
         self._fail_pings(error)
         for stream in self.waiting():
@@ -126,10 +126,10 @@ class Connection:
                 answer.set_exception(error)
 
     async def round_trip(self, number: int) -> RoundTrip:
-        """Ask the server for its clock.
+        """Measure one round trip to the server.
 
         Raises:
-            ConnectionLost: It does not answer.
+            ConnectionLost: The server does not answer.
         """
         answer = self._pings[number] = asyncio.get_running_loop().create_future()
         sent_s = time.monotonic()
@@ -144,10 +144,10 @@ class Connection:
             self._pings.pop(number, None)
         return RoundTrip(sent_s, pong.t_receive_ms / 1000, pong.t_send_ms / 1000, received_s)
 
-    # What comes.
+    # Received messages.
 
     async def _take(self, frame: str | bytes) -> None:
-        """What the server sent; what is not of this protocol ends the streams."""
+        """Dispatch a frame from the server; one that violates the protocol fails the streams."""
         try:
             if isinstance(frame, str):
                 message = parse_reply(frame)
@@ -157,7 +157,7 @@ class Connection:
                 tag, offset, data = parse_sound_frame(frame)
                 await self._take_sound(tag, offset, data)
         except ValueError as error:
-            self.lose(ConnectionLost(f"the server does not speak the protocol: {error}"))
+            self.lose(ConnectionLost(f"the server violates the protocol: {error}"))
 
     async def _take_sound(self, tag: int, offset: int, data: bytes) -> None:
         stream = self._tags.get(tag)
@@ -188,7 +188,7 @@ class Connection:
                 self._tags[tag] = stream
                 stream.receive(message)
             case said.Failure(code=Closed.code, ends="context") if stream.started is None:
-                # Its ``start`` crossed the word that the server stops, which may come behind this one.
+                # Its ``start`` crossed the server's ``draining``, which may arrive after this message.
                 stream.dropped()
                 self._holder.turned_away(self, stream, error_of(message.code, message.message))
             case _:

@@ -1,4 +1,4 @@
-"""From what the server says of one stream to chunks, as the library gives them. Pure."""
+"""Chunks of the library from the server's messages about one stream. Pure."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ BYTES_PER_SAMPLE = 2
 
 @dataclass(frozen=True, slots=True)
 class EncodedSound:
-    """Sound of a stream, as encoded."""
+    """Encoded audio of a stream."""
 
     offset: int
-    """Place of its first byte in the sound of the stream."""
+    """Position of the first byte in the audio of the stream."""
     data: bytes = field(repr=False)
 
 
 if TYPE_CHECKING:
     Event = Started | SegmentBegun | Timings | Marks | Stalled | Resumed | Done | EncodedSound
-    """What is told of a stream while it goes on."""
+    """Event of a stream."""
 
 
 class ChunkDecoder:
-    """Makes chunks of PCM."""
+    """Makes chunks from the events of a PCM stream."""
 
     def __init__(self) -> None:
         self._started: Started | None = None
@@ -45,15 +45,15 @@ class ChunkDecoder:
         self._num_samples = 0
 
     def receive(self, event: Event) -> Chunk | None:
-        """The chunk that an event completes, if it does.
+        """Return the chunk that an event completes, if any.
 
         Raises:
-            InvalidRequest: The sound is not PCM.
+            InvalidRequest: The audio is not PCM.
         """
         match event:
             case Started():
                 if event.format != "pcm":
-                    reason = f"chunks are made of pcm only, not of {event.format}; take the stream's events instead"
+                    reason = f"chunks exist for pcm only, not for {event.format}; read the stream's events instead"
                     raise InvalidRequest(reason, param="format")
                 self._started = event
             case SegmentBegun(source=source):
@@ -67,12 +67,12 @@ class ChunkDecoder:
         return None
 
     def finish(self) -> Chunk | None:
-        """Marks behind the last sound, on a chunk without samples."""
+        """Return the marks after the last audio, on a chunk without samples."""
         return self._made(np.zeros(0, np.float32)) if self._marks and self._started else None
 
     def _chunk(self, data: bytes) -> Chunk | None:
         if self._started is None:
-            raise InvalidRequest("sound came before 'started'")
+            raise InvalidRequest("audio arrived before 'started'")
         data = self._rest + data
         size = BYTES_PER_SAMPLE * self._started.channels
         num_bytes = len(data) - len(data) % size
@@ -80,7 +80,7 @@ class ChunkDecoder:
         return self._made(samples_of(data[:num_bytes], self._started.channels)) if num_bytes else None
 
     def _made(self, samples: Samples) -> Chunk:
-        assert self._started is not None  # noqa: S101 - looked at before
+        assert self._started is not None  # noqa: S101 - checked by the callers
         rate = self._started.sample_rate
         chunk = Chunk(samples, rate, self._num_samples / rate, self._source, self._timings, self._marks)
         self._num_samples += len(samples)
@@ -89,7 +89,7 @@ class ChunkDecoder:
 
 
 def samples_of(data: bytes, num_channels: int = 1) -> Samples:
-    """The samples of 16-bit little-endian PCM; of several channels the first, since all are the same."""
+    """Return the samples of 16-bit little-endian PCM; of several channels the first, since all are the same."""
     pcm = np.frombuffer(data, "<i2").reshape(-1, num_channels)[:, 0]
     samples: Samples = pcm.astype(np.float32) / np.float32(FULL_SCALE)
     return samples

@@ -1,4 +1,4 @@
-"""What a server refuses becomes the error that the library raises for it; what only a client meets has its own."""
+"""Errors of the client: the library's own errors by their codes, and those that only a client can meet."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from yuliu.errors import InvalidRequest, Overloaded, YuliuError
 
 _KINDS = {each.code: each for each in vars(errors).values() if isinstance(each, type) and issubclass(each, YuliuError)}
 DEFAULT_RETRY_S = 1.0
-"""When to try again if the server does not say, seconds."""
+"""Retry delay where the server gives none, seconds."""
 
 
 class ConnectionLost(YuliuError):
-    """The server cannot be reached, or what it had was lost with the connection.
+    """The server cannot be reached, or a stream was lost with its connection.
 
     Args:
-        message: What went wrong.
-        is_passing: As the attribute.
+        message: Description of the failure.
+        is_passing: See the attribute.
     """
 
     code = "connection_lost"
@@ -23,15 +23,15 @@ class ConnectionLost(YuliuError):
     def __init__(self, message: str, *, is_passing: bool = True) -> None:
         super().__init__(message)
         self.is_passing: bool = is_passing
-        """Whether also a client that was never connected is to try again: somebody was there."""
+        """True if even a client that has never connected should retry, because a server did respond."""
 
 
 class ServerRefused(YuliuError):
-    """The server said no for a reason that the library has no error for.
+    """The server refused for a reason that has no error class in the library.
 
     Args:
-        message: The server's.
-        server_code: The server's.
+        message: The server's message.
+        server_code: The server's error code.
     """
 
     code = "server_refused"
@@ -39,11 +39,11 @@ class ServerRefused(YuliuError):
     def __init__(self, message: str, *, server_code: str) -> None:
         super().__init__(message)
         self.server_code: str = server_code
-        """What the server calls it, such as ``not_resumable`` or ``too_many_contexts``."""
+        """The server's error code, such as ``not_resumable`` or ``too_many_contexts``."""
 
 
 def error_of(code: str, message: str, *, param: str | None = None, retry_after_s: float | None = None) -> YuliuError:
-    """The error that a code stands for."""
+    """Return the error for a code."""
     kind = _KINDS.get(code, YuliuError)
     if issubclass(kind, InvalidRequest):
         return kind(message, param=param)

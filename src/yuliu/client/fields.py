@@ -1,4 +1,4 @@
-"""The names that ``stream``, ``speak`` and ``configure`` of a client take, as the wire has them."""
+"""Keyword arguments of a client's ``stream``, ``speak`` and ``configure``, named as on the wire."""
 
 from __future__ import annotations
 
@@ -9,72 +9,72 @@ if TYPE_CHECKING:
 
 
 class StartFields(TypedDict, total=False):
-    """How a stream is to be spoken and sent. What is left out has the server's default."""
+    """Options of a new stream. A missing option takes the server's default."""
 
     voice: str | None
-    """A voice of the server."""
+    """Name of a voice on the server."""
     format: str
     """``pcm`` (the default), ``wav``, ``mp3``, ``opus``, ``aac``, ``flac``, ``webm``, ``mp4``, ``mulaw``, ``alaw``."""
     sample_rate: int | None
-    """Hz; None is the voice's."""
+    """Sample rate, Hz; None takes the voice's rate."""
     channels: int
-    """2 is the same sound on both sides."""
+    """Number of channels; 2 sends the same audio on both."""
     kbps: int | None
-    """Thousands of bits a second."""
+    """Bit rate, kbit/s."""
     speed: float
-    """2 is twice as fast."""
+    """Speaking rate; 2 is twice as fast."""
     preset: str | None
     """Name of a preset; ``dialogue`` suits an assistant."""
     stream_class: str | None
     """``interactive``, ``standard`` or ``bulk``; else the preset's."""
     chunking: str | Mapping[str, object] | None
-    """How text is cut; else the preset's."""
+    """Segmentation of the text; None takes the preset's."""
     max_lead_s: float | None
-    """How far ahead of its listener sound is made, seconds; else the preset's."""
+    """Maximum lead of synthesis over playback, seconds; None takes the preset's."""
     weight: float
-    """How much the stream counts among those of its class."""
+    """Scheduling weight of the stream within its class."""
     lead_in_ms: float
-    """Silence that is sent at once, milliseconds."""
+    """Silence that is sent immediately, milliseconds."""
     seed: int
-    """Fixes what a voice draws at random."""
+    """Seed of the voice's random variation."""
     language: str | None
     """``zh`` or ``en`` reads all of the text as this language; else its script decides."""
     volume_db: float
-    """Louder or softer, -60 to 20 dB; what is made louder goes through a limiter."""
+    """Volume change, -60 to 20 dB; a limiter keeps louder audio from clipping."""
     pitch_semitones: float
-    """Higher or lower, -12 to 12."""
+    """Pitch shift, -12 to 12 semitones."""
     effects: Mapping[str, object] | None
-    """What else is done to the sound: ``level``, ``compress``, ``highpass``, ``denoise`` and ``limit``, each true or
-    false; ``compress`` may be an object."""
+    """Further effects: ``level``, ``compress``, ``highpass``, ``denoise`` and ``limit``, each true or false;
+    ``compress`` may also be an object."""
     lexicon: str | Sequence[str] | None
-    """Lexicons of the server."""
+    """Names of lexicons on the server."""
     lexicon_entries: Sequence[Mapping[str, object]] | None
-    """Entries for this stream alone."""
+    """Lexicon entries for this stream alone."""
     timings: bool
-    """Whether times of words are wanted; they are by default."""
+    """True if the server sends word timings; true by default."""
     times: bool
-    """Whether the ending is to tell what the time to the first sound went into."""
+    """True if the ``done`` message breaks down the time to the first sound."""
     resume_s: float
-    """How long the stream waits after a drop, seconds."""
+    """Time that the server keeps the stream for resuming after a lost connection, seconds."""
 
 
 class ConfigFields(TypedDict, total=False):
-    """What can be changed while a stream is open. What is left out stays as it is."""
+    """Options that can change while a stream is open. A missing option stays as it is."""
 
     chunking: str | Mapping[str, object] | None
-    """How text is cut."""
+    """Segmentation of the text."""
     speed: float | None
-    """2 is twice as fast."""
+    """Speaking rate; 2 is twice as fast."""
     language: str | None
     """``zh`` or ``en`` reads what follows as this language; ``auto`` lets its script decide."""
     volume_db: float | None
-    """Louder or softer, -60 to 20 dB."""
+    """Volume change, -60 to 20 dB."""
     pitch_semitones: float | None
-    """Higher or lower, -12 to 12."""
+    """Pitch shift, -12 to 12 semitones."""
     effects: Mapping[str, object] | None
-    """What else is done to the sound; names that are left out stay as they are."""
+    """Further effects; missing names stay as they are."""
 
 
 def wire_fields(given: StartFields) -> dict[str, object]:
-    """The fields as the wire spells them: ``class`` cannot be a name of Python's."""
+    """Return the fields as spelled on the wire: ``class`` is a keyword in Python."""
     return {"class" if name == "stream_class" else name: value for name, value in given.items()}

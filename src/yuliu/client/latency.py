@@ -1,4 +1,4 @@
-"""What the time from a request to the first audible sound went into. Pure."""
+"""Breakdown of the time from a request to the first audible sample. Pure."""
 
 from __future__ import annotations
 
@@ -16,58 +16,62 @@ if TYPE_CHECKING:
     from yuliu.wire.native.messages import Times
 
 AUDIBLE = 10 ** (-46 / 20)
-"""The first sample above it is the first that is heard: -46 dBFS."""
+"""Amplitude above which a sample counts as audible: -46 dBFS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatencyBreakdown:
-    """Parts of the time to the first sound, milliseconds, in order."""
+    """Parts of the time to the first audible sample, milliseconds, in order."""
 
     text_wait_ms: float
-    """For text that is enough to begin."""
+    """Wait for enough text to start."""
     queue_ms: float
-    """For the scheduler."""
+    """Wait in the scheduler's queue."""
     front_end_ms: float
-    """Reading the text."""
+    """Text front end."""
     plan_ms: float
+    """Planning of the first segment by the engine."""
     first_step_ms: float
-    """Making the first sound."""
+    """First step of the engine."""
     encode_ms: float
-    """Handing it on and encoding it."""
+    """Transfer from the engine, and encoding."""
     network_ms: float
-    """Both ways, what the server needs to open a stream included."""
+    """Network in both directions, and opening the stream on the server."""
     buffer_ms: float
-    """From its arrival until it was given to the output."""
+    """From arrival until the audio was given to the output."""
     audible_ms: float
-    """The output's own latency, and the silence that the sound begins with."""
+    """Latency of the output, and silence at the start of the audio."""
 
     @property
     def sum_ms(self) -> float:
-        """Of all parts."""
+        """Sum of all parts."""
         return float(sum(getattr(self, each.name) for each in fields(self)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientMoments:
-    """When what happened here, seconds of one clock."""
+    """Times of one run on the client, seconds of one clock."""
 
     asked_s: float
-    """The stream was asked for."""
+    """The stream was requested."""
     received_s: float
-    """Its first sound arrived."""
+    """The first audio arrived."""
     given_s: float
-    """It was given to the output."""
+    """The first audio was given to the output."""
     heard_s: float
-    """It was heard."""
+    """The first audio was heard."""
 
     @property
     def whole_ms(self) -> float:
-        """From the request until it was heard, by this clock alone."""
+        """From the request until the audio was heard, by this clock alone."""
         return 1000 * (self.heard_s - self.asked_s)
 
 
 def waterfall(times: Times, moments: ClientMoments) -> LatencyBreakdown:
-    """The parts of one run. That of the network is what neither side accounts for; no clocks are compared."""
+    """Return the parts of one run.
+
+    The network's part is the time that neither side accounts for, so no clocks are compared.
+    """
     away_ms = 1000 * (moments.received_s - moments.asked_s)
     return LatencyBreakdown(
         text_wait_ms=times.wait_for_text_ms,
@@ -83,19 +87,19 @@ def waterfall(times: Times, moments: ClientMoments) -> LatencyBreakdown:
 
 
 def network_back_ms(times: Times, moments: ClientMoments, clock: ClockOffset) -> float:
-    """How long the first sound was on its way, milliseconds, as sure as the clock is."""
+    """Return the travel time of the first audio in milliseconds, as exact as the clock offset."""
     return 1000 * (moments.received_s - clock.to_client_s(times.encoded_ms / 1000))
 
 
 def medians(runs: Sequence[LatencyBreakdown]) -> LatencyBreakdown:
-    """The median of each part; those of several runs need not add up to the median of the whole."""
+    """Return the median of each part. The medians need not add up to the median of the sums."""
     return LatencyBreakdown(
         **{each.name: statistics.median(getattr(run, each.name) for run in runs) for each in fields(LatencyBreakdown)}
     )
 
 
 def median_run(runs: Sequence[LatencyBreakdown]) -> LatencyBreakdown:
-    """The run in the middle by its sum, or the mean of the two: its parts add up, and to the median of the sums."""
+    """Return the run with the median sum, or the mean of the middle two; its parts add up to the median of the sums."""
     ordered = sorted(runs, key=lambda run: run.sum_ms)
     middle = ordered[(len(runs) - 1) // 2 : len(runs) // 2 + 1]
     return LatencyBreakdown(
@@ -104,6 +108,6 @@ def median_run(runs: Sequence[LatencyBreakdown]) -> LatencyBreakdown:
 
 
 def silence_s(samples: Samples, sample_rate: int) -> float | None:
-    """How long it is silent at first, seconds; None if it is silent to its end."""
+    """Return the duration of silence at the start in seconds; None if all of it is silent."""
     loud = np.flatnonzero(np.abs(samples) > AUDIBLE)
     return int(loud[0]) / sample_rate if len(loud) else None

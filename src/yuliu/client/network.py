@@ -1,4 +1,4 @@
-"""Over the network: WebSocket, by the library ``websockets``."""
+"""Transport over the network: WebSocket, by the ``websockets`` library."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ if TYPE_CHECKING:
 
 PATH = "/v1/stream"
 MAX_FRAME_BYTES = 16 * 1024 * 1024
-"""A longer frame ends the connection: no server of ours sends one."""
+"""Maximum size of a received frame; a longer one ends the connection."""
 CONNECT_S = 10.0
-"""How long connecting may take."""
+"""Maximum time for connecting, seconds."""
 _PASSING = frozenset({500, 502, 503, 504})
-"""Statuses by which servers that stop, and those before them, turn a handshake away."""
+"""Statuses with which a stopping server, or a proxy in front of it, refuses a handshake."""
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 
 
 class WebSocketTransport:
-    """A server at an address.
+    """WebSocket transport to a server.
 
     Args:
-        url: ``http://host:port``, ``https``, ``ws`` or ``wss``; the path is :data:`PATH` where none is given.
-        headers: Sent when connecting, such as ``Authorization``.
-        connect_s: How long connecting may take, seconds.
+        url: ``http://host:port``, or the same with ``https``, ``ws`` or ``wss``; the default path is :data:`PATH`.
+        headers: Headers of the handshake, such as ``Authorization``.
+        connect_s: Maximum time for connecting, seconds.
 
     Raises:
-        InvalidRequest: It is no such address, or a header cannot be sent.
+        InvalidRequest: The address is invalid, or a header cannot be sent.
     """
 
     def __init__(self, url: str, *, headers: Mapping[str, str] | None = None, connect_s: float = CONNECT_S) -> None:
         self.url: str = stream_url(url)
-        """Of the stream."""
+        """Address of the stream endpoint."""
         self._headers = {name: _sendable(name, value) for name, value in (headers or {}).items()}
         self._connect_s = connect_s
 
     async def connect(self) -> WebSocket:
-        """A new connection."""
+        """Return a new connection."""
         try:
             async with asyncio.timeout(self._connect_s):
                 connection = await connect(
@@ -71,27 +71,27 @@ class WebSocketTransport:
                 )
         except InvalidStatus as error:
             raise _refused(error.response.status_code, error.response.body) from error
-        except (InvalidProxy, ImportError) as error:  # without a further package, ``websockets`` knows no SOCKS
-            reason = f"the proxy that the environment names for {self.url} cannot be used"
+        except (InvalidProxy, ImportError) as error:  # ``websockets`` needs another package for SOCKS
+            reason = f"the proxy set in the environment for {self.url} cannot be used"
             raise ConnectionLost(reason, is_passing=False) from error
         except ssl.SSLError as error:
             raise ConnectionLost(_no_tls(self.url, error), is_passing=False) from error
         except (InvalidMessage, EOFError) as error:
-            hint = "" if self.url.startswith("wss") else "; where it speaks TLS, the address begins with https"
+            hint = "" if self.url.startswith("wss") else "; if it uses TLS, the address begins with https"
             cut = isinstance(error, EOFError) or isinstance(error.__cause__, EOFError)
-            raise ConnectionLost(f"what answers at {self.url} is no such server{hint}", is_passing=cut) from error
+            raise ConnectionLost(f"no Yuliu server answers at {self.url}{hint}", is_passing=cut) from error
         except ConnectionResetError as error:
-            raise ConnectionLost(f"the server at {self.url} cut the connection while it was made") from error
+            raise ConnectionLost(f"the server at {self.url} cut the connection during the handshake") from error
         except (OSError, InvalidHandshake, InvalidURI, UnicodeError) as error:  # TimeoutError is an OSError
             raise ConnectionLost(f"no server answers at {self.url}; is it running?", is_passing=False) from error
         return WebSocket(connection)
 
     async def close(self) -> None:
-        """Nothing is shared."""
+        """Do nothing: connections share no state."""
 
 
 class WebSocket:
-    """A connection of ``websockets``."""
+    """Socket on a ``websockets`` connection."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self._connection = connection
@@ -104,7 +104,7 @@ class WebSocket:
             raise Dropped from error
 
     async def receive(self) -> str | bytes:
-        """The next frame."""
+        """Return the next frame."""
         try:
             return await self._connection.recv()
         except ConnectionClosed as error:
@@ -113,20 +113,20 @@ class WebSocket:
             raise ClosedByServer(error.rcvd.code, error.rcvd.reason) from error
 
     async def close(self) -> None:
-        """With code 1000."""
+        """Close with code 1000."""
         await self._connection.close()
 
 
 def stream_url(url: str) -> str:
-    """The WebSocket address of a server.
+    """Return the WebSocket address of a server.
 
     Raises:
-        InvalidRequest: It is none.
+        InvalidRequest: The address is invalid.
     """
     try:
         parts = urlsplit(url if "://" in url else f"http://{url}")
         is_address = parts.scheme in _SCHEMES and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # half of an IPv6 address, or a port that is none
+    except ValueError:  # half of an IPv6 address, or an invalid port
         is_address = False
     if not is_address:
         raise InvalidRequest("the address must be like http://127.0.0.1:8000 or wss://example.org", param="url")
@@ -134,9 +134,9 @@ def stream_url(url: str) -> str:
 
 
 def _sendable(name: str, value: str) -> str:
-    """The value of a header, such as a key that was copied with a line break."""
+    """Return the value of a header; refuse one such as a key that was copied with a line break."""
     if not (value.isprintable() and value.isascii()):
-        raise InvalidRequest(f"the header {name} holds characters that cannot be sent", param="headers")
+        raise InvalidRequest(f"the header {name} contains characters that cannot be sent", param="headers")
     return value
 
 
@@ -148,19 +148,17 @@ def _is_here(url: str) -> bool:
 
 
 def _no_tls(url: str, error: ssl.SSLError) -> str:
-    """Why there is no trust, or no TLS at all."""
+    """Describe a certificate that is not trusted, or a failed TLS handshake."""
     if isinstance(error, ssl.SSLCertVerificationError):
         reason = error.verify_message.removesuffix(".")
-        return f"the certificate of {url} is not trusted: {reason}; $SSL_CERT_FILE may name a file of those that are"
-    return (
-        f"the server at {url} speaks no TLS that is understood here; where it speaks none, the address begins with http"
-    )
+        return f"the certificate of {url} is not trusted: {reason}; $SSL_CERT_FILE can name a file with trusted ones"
+    return f"the TLS handshake with {url} failed; if the server does not use TLS, the address begins with http"
 
 
 def _refused(status: int, body: bytes | bytearray | None) -> YuliuError:
-    """What the answer to a handshake says."""
+    """Return the error for a refused handshake."""
     with suppress(ValueError, TypeError, KeyError, AttributeError):
         error = json.loads(body or b"")["error"]
         return error_of(str(error["code"]), str(error["message"]), param=error.get("param"))
-    reason = f"the server refuses the connection with HTTP status {status}; is it a Yuliu server?"
+    reason = f"the server refused the connection with HTTP status {status}; is it a Yuliu server?"
     return ConnectionLost(reason, is_passing=status in _PASSING)

@@ -1,4 +1,4 @@
-"""What was said of a text, in order, so that what a lost connection did not deliver is said again. Pure."""
+"""Messages about a text, in order, so that those lost with a connection can be sent again. Pure."""
 
 from __future__ import annotations
 
@@ -9,57 +9,57 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_TEXT_CHARACTERS = 8_192
-"""In one message: even if each character takes twelve bytes of JSON it is shorter than the server reads."""
+"""Maximum text in one message: even at twelve bytes of JSON per character it stays below the server's limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One message about the text."""
+    """One message about a text."""
 
     kind: str
     """``text``, ``flush``, ``config`` or ``end``."""
     at: int
-    """Characters of text before it."""
+    """Characters of text before the message."""
     text: str = field(default="", repr=False)
     values: Mapping[str, object] = field(default_factory=dict)
-    """The fields of a ``config``."""
+    """Fields of a ``config``."""
 
     @property
     def until(self) -> int:
-        """Characters of text with it."""
+        """Characters of text up to and including the message."""
         return self.at + len(self.text)
 
     @property
     def fields(self) -> dict[str, object]:
-        """Those of the message beside its kind and context."""
+        """Fields of the message besides its type and context."""
         return {"text": self.text} if self.kind == "text" else dict(self.values)
 
 
 class ResendBuffer:
-    """All that was said about one text, and how much of it was sent."""
+    """All messages about one text, and how many of them have been sent."""
 
     def __init__(self) -> None:
         self.num_characters: int = 0
-        """Of the text."""
+        """Characters of text so far."""
         self.ended: bool = False
-        """Whether no more may come."""
+        """True if the text has ended."""
         self._items: list[Item] = []
         self._next = 0
 
     def text(self, text: str) -> None:
-        """More text, cut where it is too long for one message."""
+        """Add text, split where it is too long for one message."""
         for at in range(0, len(text), MAX_TEXT_CHARACTERS):
             piece = text[at : at + MAX_TEXT_CHARACTERS]
             self._items.append(Item("text", self.num_characters, piece))
             self.num_characters += len(piece)
 
     def say(self, kind: str, **values: object) -> None:
-        """Something else about the text, at this place."""
+        """Add another message about the text at this place."""
         self._items.append(Item(kind, self.num_characters, values=values))
         self.ended |= kind == "end"
 
     def next(self) -> Item | None:
-        """What is to be sent next, which then counts as sent; None if there is nothing."""
+        """Return the next message to send and count it as sent; None if there is none."""
         if self._next == len(self._items):
             return None
         item = self._items[self._next]
@@ -67,13 +67,14 @@ class ResendBuffer:
         return item
 
     def rewind(self, num_characters: int = 0, *, text_ended: bool = False) -> None:
-        """Send again what did not arrive.
+        """Go back to the first message that did not arrive.
 
-        A flush or a change behind all that arrived may have arrived as well: it is said again, which does no harm.
+        A ``flush`` or ``config`` right after the received text may have arrived as well; it is sent again, which does
+        no harm.
 
         Args:
-            num_characters: Of the text, that arrived.
-            text_ended: Whether its end did.
+            num_characters: Characters of text that arrived.
+            text_ended: Whether the end of the text arrived.
         """
         if text_ended:
             self._next = len(self._items)

@@ -1,4 +1,4 @@
-"""One conversation of a client: text in, chunks and events out, as the library's own streams have it."""
+"""One stream of a client: text in, chunks and events out, like a stream of the library."""
 
 from __future__ import annotations
 
@@ -25,63 +25,63 @@ if TYPE_CHECKING:
     from yuliu.types import Chunk, Ending
 
 MAX_UNREAD_BYTES = 4 * 1024 * 1024
-"""Sound that a stream may leave unread before its connection is not read: 87 s at 24 kHz."""
+"""Maximum unread audio of a stream before reading of its connection pauses: 87 s at 24 kHz."""
 
 
 class Wire(Protocol):
-    """What a stream needs of its connection."""
+    """Connection as a stream sees it."""
 
     async def send(self, text: str) -> bool:
-        """Send a frame; whether there was a connection."""
+        """Send a frame. Return whether the connection was open."""
         ...
 
 
 class Opener(Protocol):
-    """What a stream needs of its client."""
+    """Client as a stream sees it."""
 
     async def enter(self, stream: ClientStream) -> None:
-        """Connect, and begin to send what it says."""
+        """Connect, and start the stream."""
         ...
 
     def leave(self, stream: ClientStream) -> None:
-        """It is over."""
+        """Remove a stream that is over."""
         ...
 
 
 class ClientStream:
-    """One stream of :class:`AsyncClient`: enter it with ``async with``; one task reads.
+    """One stream of :class:`AsyncClient`. Enter it with ``async with``; one task may read.
 
     Args:
-        client: Its client.
-        context: Its name on the connection.
-        start: The fields of its ``start``.
+        client: Client of the stream.
+        context: Name of the stream on its connection.
+        start: Fields of the ``start`` message.
     """
 
     def __init__(self, client: Opener, context: str, start: dict[str, object]) -> None:
         self.context: str = context
         self.started: said.Started | None = None
-        """What the server says of it, once it is carried."""
+        """The server's ``started`` message, once it has arrived."""
         self.ending: Ending | None = None
-        """How it ended, once it has."""
+        """Terminal event, once the stream has ended."""
         self.done: said.Done | None = None
-        """The server's account of a stream that was finished."""
+        """The server's ``done`` message of a finished stream."""
         self.num_bytes: int = 0
-        """Of sound, that were received."""
+        """Bytes of audio received."""
         self.num_resumed: int = 0
-        """How often it went on after a drop."""
+        """Number of times the stream was resumed after a lost connection."""
         self.entered_at_s: float | None = None
-        """When it was asked for, seconds of ``time.monotonic``."""
+        """Time of the request, seconds of ``time.monotonic``."""
         self.first_sound_at_s: float | None = None
-        """When the first sound was received."""
+        """Time of arrival of the first audio, seconds of ``time.monotonic``."""
         self._client = client
         self._line: Wire | None = None
         self._start = request_text("start", context, **start)
         self._outbox = ResendBuffer()
         self._sending = asyncio.Lock()
-        self._attached = False  # whether the server listens to what is said of it there
+        self._attached = False  # whether the server accepts messages about the stream there
         self._num_turned_away = 0
         self._next_seq = 0
-        self._cancel_text: str | None = None  # as long as it is not sent
+        self._cancel_text: str | None = None  # until it is sent
         self._cancel_again = ""
         self._answer: asyncio.Future[Cancelled] | None = None
         self._events: deque[Event] = deque()
@@ -92,7 +92,7 @@ class ClientStream:
         self._over = self._left = False
 
     async def __aenter__(self) -> ClientStream:
-        """Connect if need be, and ask for the stream; its sound may be read at once."""
+        """Connect if necessary, and start the stream; its audio may be read immediately."""
         self.entered_at_s = time.monotonic()
         await self._client.enter(self)
         return self
@@ -100,62 +100,62 @@ class ClientStream:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Cancel it if it is not over."""
+        """Cancel the stream if it is not over."""
         try:
             if self.ending is None:
                 with suppress(YuliuError):
                     await self.cancel()
         finally:
             self._left = True
-            self._close(ConnectionLost("the stream was left"))
+            self._close(ConnectionLost("the stream is closed"))
             self._client.leave(self)
 
-    # What the caller says.
+    # Called by the writer.
 
     async def push(self, text: str) -> None:
-        """More text, cut anywhere.
+        """Push more text, cut anywhere.
 
         Raises:
-            Closed: Its text was ended, or the stream is over.
-            InvalidRequest: What was said before was refused, and not done; nor is this.
-            YuliuError: What ended it.
+            Closed: The text has ended, or the stream is over.
+            InvalidRequest: The server refused an earlier call. Neither that call nor this one has any effect.
+            YuliuError: The error that ended the stream.
         """
         self._check_open()
         self._outbox.text(text)
         await self._pump()
 
     async def flush(self) -> None:
-        """Speak what was pushed as it is, without waiting for what may follow. Raises as :meth:`push` does."""
+        """Speak the pending text without waiting for more. Raises what :meth:`push` raises."""
         await self._say("flush")
 
     async def configure(self, **fields: Unpack[ConfigFields]) -> None:
-        """Cut or speak otherwise from now on. Raises as :meth:`push` does."""
+        """Change options for the text that follows. Raises what :meth:`push` raises."""
         await self._say("config", **{name: value for name, value in fields.items() if value is not None})
 
     async def end(self) -> None:
-        """No more text will come. Raises as :meth:`push` does."""
+        """End the text. Raises what :meth:`push` raises."""
         await self._say("end")
 
     async def played(self, position_s: float) -> None:
-        """Tell how much the listener has heard, seconds of the stream's sound."""
+        """Report the playback position, seconds of the stream's audio."""
         if self._attached and self._line is not None and not self._over:
             await self._line.send(request_text("playback", self.context, position_ms=1000 * position_s))
 
     async def cancel(self, position_s: float | None = None) -> Cancelled:
-        """Stop at once, also after it was finished; nothing is given to its reader any more.
+        """Stop immediately; the reader receives nothing further. A finished stream can be cancelled, too.
 
         Args:
-            position_s: How much the listener has heard, seconds, if that is known.
+            position_s: Playback position, seconds, if it is known.
 
         Raises:
             Closed: The stream was left.
-            YuliuError: What has ended the stream before; or the answer was lost, with the connection.
+            YuliuError: The error that ended the stream, or the answer was lost with the connection.
         """
         if self._error is not None:
             raise self._error
         if self._answer is None:
             if self._left:
-                raise Closed("the stream was left: what was heard of it cannot be told any more")
+                raise Closed("the stream was left, so the server can no longer report what was heard")
             self._answer = asyncio.get_running_loop().create_future()
             position_ms = None if position_s is None else 1000 * position_s
             self._cancel_again = request_text("cancel", self.context, position_ms=position_ms)
@@ -169,7 +169,7 @@ class ClientStream:
         return await asyncio.shield(self._answer)
 
     async def _reattach(self) -> None:
-        """It was over when the connection was lost, so that nobody has made another for it."""
+        """Enter again: the stream was over when its connection was lost, so it was not moved to another one."""
         try:
             await self._client.enter(self)
         except YuliuError as error:
@@ -177,7 +177,7 @@ class ClientStream:
 
     async def _say(self, kind: str, **values: object) -> None:
         self._check_open()
-        request_text(kind, self.context, **values)  # before it is kept
+        request_text(kind, self.context, **values)  # raises before the message is stored
         self._outbox.say(kind, **values)
         await self._pump()
 
@@ -185,19 +185,19 @@ class ClientStream:
         if self._error is not None:
             raise self._error
         if self._outbox.ended or self._over or self._answer is not None:
-            raise Closed("the text of this stream was ended")
+            raise Closed("the text of this stream has ended")
         refused, self._refused = self._refused, None
         if refused is not None:
             raise refused
 
     async def _pump(self) -> None:
-        """Send what is to be sent, in order, as long as there is a connection."""
+        """Send pending messages in order while the connection is open."""
         async with self._sending:
             while self._attached and (line := self._line) is not None:
                 text = self._next_text()
                 if text is None:
                     return
-                if not await line.send(text) and self._line is line:  # else it goes on on another meanwhile
+                if not await line.send(text) and self._line is line:  # otherwise another connection has taken over
                     self._attached = False
 
     def _next_text(self) -> str | None:
@@ -207,13 +207,13 @@ class ClientStream:
         item = self._outbox.next()
         return None if item is None else request_text(item.kind, self.context, **item.fields)
 
-    # What its reader gets.
+    # Called by the reader.
 
     async def events(self) -> AsyncIterator[Event]:
-        """All that is told of it, in order, until it is over.
+        """Iterate over the events of the stream, in order, until it is over.
 
         Raises:
-            YuliuError: What ended it before its time.
+            YuliuError: The error that ended the stream early.
         """
         while True:
             while self._events:
@@ -229,7 +229,7 @@ class ClientStream:
             await self._news.wait()
 
     async def chunks(self) -> AsyncIterator[Chunk]:
-        """Its sound as chunks; what ``async for chunk in stream`` gives. Raises as :meth:`events` does."""
+        """Iterate over the audio as chunks, like ``async for chunk in stream``. Raises what :meth:`events` raises."""
         made = ChunkDecoder()
         async for event in self.events():
             chunk = made.receive(event)
@@ -240,7 +240,7 @@ class ClientStream:
             yield last
 
     def __aiter__(self) -> AsyncIterator[Chunk]:
-        """As :meth:`chunks`."""
+        """Iterate over the audio as chunks."""
         return self.chunks()
 
     def _read(self, num_unread: int) -> None:
@@ -248,25 +248,25 @@ class ClientStream:
         if num_unread <= MAX_UNREAD_BYTES:
             self._room.set()
 
-    # What its client tells it.
+    # Called by the client and its connections.
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """True if the stream is over."""
         return self._over
 
     @property
     def is_waiting(self) -> bool:
-        """Whether anything more may come of it, be it the answer to a ``cancel``."""
+        """True if the stream may still receive something, such as the answer to a ``cancel``."""
         return not self._over or (self._answer is not None and not self._answer.done())
 
     @property
     def has_line(self) -> bool:
-        """Whether it is carried by a connection that is not known to be lost."""
+        """True if the stream is on a connection that is not known to be lost."""
         return self._line is not None
 
     async def connected(self, line: Wire) -> None:
-        """There is a new connection: start, or go on where it was."""
+        """Start on a new connection, or resume there."""
         if not self.is_waiting:
             return
         self._line = line
@@ -281,25 +281,25 @@ class ClientStream:
             await line.send(request_text("resume", self.context, **place))
 
     def dropped(self) -> None:
-        """Its connection does not carry it any more."""
+        """Detach from a connection that was lost."""
         self._line = None
         self._attached = False
 
     def turned_away(self) -> int:
-        """A server that stops did not begin it; how often that was so."""
+        """Count a stopping server that did not start the stream; return how many there have been."""
         self._num_turned_away += 1
         return self._num_turned_away
 
     async def room(self) -> None:
-        """Wait until its reader has read."""
+        """Wait until the reader has caught up."""
         while self._num_unread > MAX_UNREAD_BYTES and not self._over and self._answer is None:
             self._room.clear()
             await self._room.wait()
 
     async def continued(self, message: said.Continued) -> None:
-        """It goes on; say again what did not arrive."""
+        """Continue a resumed stream: send again what did not arrive."""
         if message.offset != self.num_bytes:
-            self.lost("the server goes on at another place of the sound")
+            self.lost("the server resumed at another position of the audio")
             return
         self.num_resumed += 1
         self._outbox.rewind(message.num_characters, text_ended=message.text_ended)
@@ -307,14 +307,14 @@ class ClientStream:
         await self._pump()
 
     def _ask_again(self) -> None:
-        """For what was cancelled, if the answer was lost."""
+        """Send a ``cancel`` again if its answer was lost."""
         if self._answer is not None and not self._answer.done():
             self._cancel_text = self._cancel_again
 
     def receive_sound(self, offset: int, data: bytes) -> None:
-        """More sound."""
+        """Receive audio."""
         if offset != self.num_bytes:
-            self.lost("sound is missing")
+            self.lost("audio is missing")
         if self._over:
             return
         if self.first_sound_at_s is None:
@@ -324,7 +324,7 @@ class ClientStream:
         self._tell(EncodedSound(offset, data))
 
     def receive(self, message: said.Told | said.CancelAck) -> None:
-        """Something was said of it."""
+        """Receive a message."""
         if not isinstance(message, said.CancelAck) and message.seq is not None:
             self._next_seq = message.seq + 1
         match message:
@@ -346,11 +346,11 @@ class ClientStream:
             self._over = True
 
     def lost(self, why: str) -> None:
-        """It cannot go on."""
+        """Fail, since the stream cannot be resumed."""
         self.fail(ConnectionLost(why))
 
     def fail(self, error: YuliuError) -> None:
-        """It is over, for this reason."""
+        """End the stream with an error."""
         if self.ending is None:
             self.ending = Failed(error.code, error.message)
         self._close(error)
@@ -382,12 +382,12 @@ class ClientStream:
         self._news.set()
 
     def _close(self, error: YuliuError) -> None:
-        """Nothing more will come; whoever waits learns why."""
+        """End the stream and wake all waiting tasks."""
         if not self._over:
             self._over = True
             self._error = error
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(error)
-            self._answer.exception()  # seen, if nobody waits
+            self._answer.exception()  # retrieved, in case no task waits
         self._news.set()
         self._room.set()

@@ -1,4 +1,4 @@
-"""How a client reaches a server: something that connects, and gives sockets of text and binary frames."""
+"""Transport interface of a client: it connects, and gives sockets of text and binary frames."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import Protocol
 
 
 class Dropped(Exception):
-    """The connection was lost without a word: what was on it can be resumed."""
+    """The connection was lost without a close frame, so its streams can be resumed."""
 
 
 class ClosedByServer(Exception):
     """The server closed the connection.
 
     Args:
-        code: RFC 6455, 7.4, and those of :class:`yuliu.wire.native.messages.Close`.
-        reason: In a word or two.
+        code: Close code of RFC 6455, section 7.4, or of :class:`yuliu.wire.native.messages.Close`.
+        reason: Short reason.
     """
 
     def __init__(self, code: int, reason: str) -> None:
@@ -24,42 +24,42 @@ class ClosedByServer(Exception):
 
 
 class Socket(Protocol):
-    """A connection. One task receives, any may send."""
+    """A connection. One task receives; any task may send."""
 
     async def send(self, text: str) -> None:
         """Send a text frame.
 
         Raises:
-            Dropped: The connection is lost, or closed.
+            Dropped: The connection is lost or closed.
         """
         ...
 
     async def receive(self) -> str | bytes:
-        """The next frame.
+        """Return the next frame.
 
         Raises:
             Dropped: The connection was lost.
-            ClosedByServer: It was closed.
+            ClosedByServer: The server closed the connection.
         """
         ...
 
     async def close(self) -> None:
-        """Say good-bye; streams that are open end."""
+        """Close the connection; open streams end."""
         ...
 
 
 class Transport(Protocol):
-    """Makes connections."""
+    """Way to connect to a server."""
 
     async def connect(self) -> Socket:
-        """A new connection.
+        """Return a new connection.
 
         Raises:
             ConnectionLost: The server cannot be reached.
-            YuliuError: It lets nobody in now, for a reason it tells.
+            YuliuError: The server refused the connection and gave a reason.
         """
         ...
 
     async def close(self) -> None:
-        """Free what connections had in common."""
+        """Release what the connections share."""
         ...

@@ -1,4 +1,4 @@
-"""The sound device. Only here is python-sounddevice, the extra ``play``, imported."""
+"""Sound device. The only module that imports python-sounddevice, the extra ``play``."""
 
 from __future__ import annotations
 
@@ -17,39 +17,39 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 DEVICE_LATENCY_S = 0.1
-"""What the sound device may hold: enough that a busy machine does not crackle."""
+"""Latency requested from the device: enough that playback does not crackle on a busy machine, seconds."""
 
 
 class SoundDeviceFailed(YuliuError):
-    """The sound device cannot be opened, was taken away, or does not play any more."""
+    """The sound device cannot be opened, was removed, or stopped playing."""
 
     code = "sound_device_failed"
 
 
 class SoundDevice:
-    """The sound device that the system plays on, as an output of a player.
+    """The system's sound device, as an output of a player.
 
     Args:
-        stream: An opened ``sounddevice.OutputStream``, mono float32, not started.
-        sample_rate: Hz.
+        stream: Open ``sounddevice.OutputStream``, mono float32, not started.
+        sample_rate: Sample rate of the stream, Hz.
     """
 
     def __init__(self, stream: Any, sample_rate: int) -> None:  # noqa: ANN401 - the extra has no types
         self._stream = stream
-        self._library = getattr(sys.modules.get("sounddevice"), "_lib", None)  # not unloaded while a thread is in it
+        self._library = getattr(sys.modules.get("sounddevice"), "_lib", None)  # not unloaded while in use
         self._sample_rate = sample_rate
         self._started = False
 
     @property
     def latency_s(self) -> float:
-        """How long what is written waits to be heard, as the device says, seconds."""
+        """Time from a write until its samples are heard, as reported by the device, seconds."""
         return float(self._stream.latency)
 
     def write(self, samples: Samples) -> None:
-        """Play; returns when all but the device's latency of it was heard.
+        """Play samples; return when all of them but the device's latency have been heard.
 
         Raises:
-            SoundDeviceFailed: It was taken away, or its sound server has ended.
+            SoundDeviceFailed: The device was removed, or its sound server has ended.
         """
         with _told():
             if not self._started:
@@ -59,10 +59,12 @@ class SoundDevice:
             self._stream.write(samples.reshape(-1, 1))
 
     def finish(self) -> None:
-        """Wait until the last sound was heard. Some drivers drop what they hold when stopped: silence pushes it out.
+        """Wait until the last sample has been heard, and close the device.
+
+        Some drivers drop their buffer when stopped, so silence is written to push it out.
 
         Raises:
-            SoundDeviceFailed: It was taken away, or its sound server has ended.
+            SoundDeviceFailed: The device was removed, or its sound server has ended.
         """
         with _told():
             if self._started:
@@ -71,7 +73,7 @@ class SoundDevice:
             self._close()
 
     def abandon(self) -> None:
-        """Fall silent at once. Raises as :meth:`finish` does."""
+        """Fall silent immediately, and close the device. Raises what :meth:`finish` raises."""
         with _told():
             if self._started:
                 self._stream.abort()
@@ -83,10 +85,10 @@ class SoundDevice:
 
 
 def open_sound_device(sample_rate: int) -> SoundDevice:
-    """The system's default output, ready to play mono at ``sample_rate`` Hz.
+    """Open the system's default output for mono at ``sample_rate`` Hz.
 
     Raises:
-        SoundDeviceFailed: There is none, it does not take the rate, or what is needed to use it is not installed.
+        SoundDeviceFailed: There is no device, it does not support the rate, or a library is not installed.
     """
     module = _sounddevice()
     with _told(_UNUSABLE):
@@ -95,36 +97,36 @@ def open_sound_device(sample_rate: int) -> SoundDevice:
 
 
 def sound_device_name() -> str:
-    """Of the system's default output. Raises as :func:`open_sound_device` does."""
+    """Return the name of the system's default output. Raises what :func:`open_sound_device` raises."""
     module = _sounddevice()
     with _told(_UNUSABLE):
         return str(module.query_devices(kind="output")["name"])
 
 
 def _sounddevice() -> Any:  # noqa: ANN401 - the extra has no types
-    """The module.
+    """Import the module.
 
     Raises:
-        SoundDeviceFailed: It, or the library below it, is not installed.
+        SoundDeviceFailed: The module, or the PortAudio library below it, is not installed.
     """
     try:
         import sounddevice
     except ImportError as error:
         raise SoundDeviceFailed("playing needs the package sounddevice; run: pip install 'yuliu[play]'") from error
-    except OSError as error:  # sounddevice is there, PortAudio is not
+    except OSError as error:  # sounddevice is installed, PortAudio is not
         reason = "playing needs the library PortAudio; on Debian and Ubuntu run: sudo apt install libportaudio2"
         raise SoundDeviceFailed(reason) from error
     _leave_only_what_is_closed(sounddevice)
     return sounddevice
 
 
-_UNUSABLE = "no sound device can be used here; plug one in and choose it"
-_GONE = "the sound device does not play any more: it was taken away, or its sound server has ended"
+_UNUSABLE = "no usable sound device; plug one in and select it as the output"
+_GONE = "the sound device stopped playing: it was removed, or its sound server has ended"
 
 
 @contextmanager
 def _told(reason: str = _GONE) -> Iterator[None]:
-    """PortAudio's complaints, in words for people; what it says itself is kept as the cause."""
+    """Translate PortAudio's errors into readable ones; the original error is kept as the cause."""
     module = sys.modules.get("sounddevice")
     complaints = (ValueError,) if module is None else (ValueError, module.PortAudioError)
     try:
@@ -134,15 +136,15 @@ def _told(reason: str = _GONE) -> Iterator[None]:
 
 
 _open: set[SoundDevice] = set()
-"""Devices that play, or hang."""
+"""Devices that are playing, or hanging."""
 _exits: list[Callable[[], None]] = []
-"""What sounddevice had registered."""
+"""Exit handlers that sounddevice had registered."""
 
 
 def _leave_only_what_is_closed(module: Any) -> None:  # noqa: ANN401 - the extra has no types
-    """Do not close PortAudio at the end of the program while a thread waits in it.
+    """Keep PortAudio from being closed at exit while a thread waits in it.
 
-    sounddevice would: it then waits for ever for a sound server that hangs, or crashes.
+    sounddevice's own exit handler would close it, and then wait forever for a sound server that hangs, or crash.
     """
     leave = getattr(module, "_exit_handler", None)
     if leave is None or leave in _exits:

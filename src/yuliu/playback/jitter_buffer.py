@@ -1,4 +1,4 @@
-"""A buffer between what arrives unevenly and what plays evenly; it holds back as little as the network lets. Pure."""
+"""Adaptive jitter buffer between uneven arrival and even playback; it delays as little as the network allows. Pure."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 HEADROOM = 1.25
-"""After a gap so many times its length is held."""
+"""Target level after a gap, as a multiple of the gap's length."""
 CALM_S = 5.0
-"""After playing so long without a gap, less is held."""
+"""Playing time without a gap after which the target level shrinks, seconds."""
 CALM_FACTOR = 0.75
+"""Factor by which the target level shrinks."""
 
 
 class JitterBuffer:
-    """Sound that has arrived and was not played. ``now`` is in seconds, on any monotonic clock.
+    """Audio that has arrived and has not been played. ``now`` is in seconds, on any monotonic clock.
 
-    Playing begins once as much is there as the network's unevenness so far asks for, and at the latest when the first
-    of it has waited so long.
+    Playback starts once the buffer holds its target level, and at the latest when the first samples have waited for
+    that long.
 
     Args:
-        sample_rate: Hz.
-        min_s: Is held at least, seconds.
-        max_s: Is held at most, seconds; a longer gap is none of the network's: the text was late.
+        sample_rate: Sample rate of the audio, Hz.
+        min_s: Minimum target level, seconds.
+        max_s: Maximum target level, seconds. A gap that would need more is not jitter: the text was late.
     """
 
     def __init__(self, sample_rate: int, *, min_s: float = 0.0, max_s: float = 0.5) -> None:
         self.target_s: float = min_s
-        """How much is held before playing begins, or goes on after a gap, seconds."""
+        """Target level: audio to hold before playback starts, or resumes after a gap, seconds."""
         self.num_gaps: int = 0
-        """How often it ran dry before the end."""
+        """Number of times the buffer ran empty before the end."""
         self.num_samples_played: int = 0
-        """Of sound; silence in gaps does not count."""
+        """Samples of audio taken; silence in gaps does not count."""
         self._rate, self._min_s, self._max_s = sample_rate, min_s, max_s
         self._parts: deque[Samples] = deque()
         self._num_held = 0
@@ -47,16 +48,16 @@ class JitterBuffer:
 
     @property
     def level_s(self) -> float:
-        """How much it holds, seconds."""
+        """Audio in the buffer, seconds."""
         return self._num_held / self._rate
 
     @property
     def is_over(self) -> bool:
-        """Whether all sound there is was played."""
+        """True if all audio has been played."""
         return self._ended and not self._num_held
 
     def put(self, samples: Samples, now: float) -> None:
-        """Sound has arrived."""
+        """Add audio that has arrived."""
         if not len(samples):
             return
         if self._dry_at_s is not None:
@@ -70,29 +71,29 @@ class JitterBuffer:
         self._num_held += len(samples)
 
     def end(self) -> None:
-        """No more will arrive: what is there is not held back."""
+        """Mark the end of the audio: the rest is played without waiting."""
         self._ended = True
 
     def clear(self) -> None:
-        """Forget what was not played; no more will arrive."""
+        """Discard the audio that has not been played, and mark the end."""
         self._parts.clear()
         self._num_held = 0
         self._ended = True
 
     def restart(self) -> None:
-        """For the sound of another stream: what was learnt of the network stays, as do the counts."""
+        """Prepare for the audio of another stream; the target level and the counters are kept."""
         self.clear()
         self._ended = self._playing = False
         self._filling_since_s = self._dry_at_s = None
 
     def is_short_of(self, num_samples: int, now: float) -> bool:
-        """Whether what is taken now would have silence in it that sound still to come could fill."""
+        """Return True if a block taken now would contain silence that audio still to arrive could fill."""
         if not self._playing:
             self._begin_if_it_may(now)
         return not self._ended and not (self._playing and self._num_held >= num_samples)
 
     def take(self, num_samples: int, now: float) -> Samples:
-        """What is to be played now, filled up with silence."""
+        """Return the next samples to play, padded with silence."""
         if not self._playing:
             self._begin_if_it_may(now)
         out = np.zeros(num_samples, np.float32)

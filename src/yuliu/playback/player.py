@@ -1,4 +1,4 @@
-"""Plays what arrives: a thread between a jitter buffer and an output that takes sound at its own pace."""
+"""Player: a thread between a jitter buffer and an output that takes audio at its own pace."""
 
 from __future__ import annotations
 
@@ -17,47 +17,47 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 BLOCK_S = 0.02
-"""Sound is handed to the output in blocks of this length."""
+"""Length of the blocks written to the output, seconds."""
 STUCK_S = 5.0
-"""An output that does not take a block for so long is broken."""
+"""Time after which an output that does not take a block counts as broken, seconds."""
 FALL_SILENT_S = 2.5
-"""How long an output that is stopped may take."""
+"""Maximum time for stopping an output, seconds."""
 LOOK_S = 0.1
-"""How often is looked whether it is."""
+"""Interval of the checks for a broken output, seconds."""
 LOW_S = 0.04
-"""Silence is written for want of sound only when the output holds no more than this: more sound may come in time."""
+"""Level of the output above which the player waits for more audio instead of writing silence, seconds."""
 WAIT_S = 0.005
-"""How long is waited for it at a time."""
+"""Duration of one such wait, seconds."""
 
 
 class AudioOutput(Protocol):
-    """Where sound is heard. All calls are made on one thread, and block."""
+    """Destination of played audio. All calls are made on one thread, and block."""
 
     @property
     def latency_s(self) -> float:
-        """How long what is written waits to be heard once the output is full, seconds."""
+        """Time from a write until its samples are heard once the output is full, seconds."""
         ...
 
     def write(self, samples: Samples) -> None:
-        """Take samples; returns when there is room for the next."""
+        """Write samples; return when there is room for more."""
         ...
 
     def finish(self) -> None:
-        """All was given: let it sound to its end, and close."""
+        """Play the written samples to their end, and close."""
         ...
 
     def abandon(self) -> None:
-        """Fall silent at once, and close."""
+        """Fall silent immediately, and close."""
         ...
 
 
 class NullOutput:
-    """No device, at the pace of one.
+    """Output without a device that takes audio at the pace of one.
 
     Args:
-        sample_rate: Hz.
-        clock: Seconds, monotonic.
-        sleep: Waits so many seconds.
+        sample_rate: Sample rate of the audio, Hz.
+        clock: Monotonic clock, seconds.
+        sleep: Function that waits for a number of seconds.
     """
 
     def __init__(
@@ -68,32 +68,32 @@ class NullOutput:
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.latency_s: float = 0.0
-        """Nothing waits."""
+        """Zero: nothing is buffered."""
         self._rate, self._clock, self._sleep = sample_rate, clock, sleep
         self._due_s: float | None = None
 
     def write(self, samples: Samples) -> None:
-        """Wait as long as they would sound."""
+        """Wait as long as the samples would play."""
         now = self._clock()
         due_s = now if self._due_s is None else max(self._due_s, now)
         self._due_s = due_s + len(samples) / self._rate
         self._sleep(self._due_s - now)
 
     def finish(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no samples are buffered."""
 
     def abandon(self) -> None:
-        """Nothing is held."""
+        """Do nothing: no samples are buffered."""
 
 
 class Player:
     """Plays the chunks of one stream. Any thread may call it.
 
     Args:
-        output: Where to; is closed by :meth:`finish` and :meth:`stop`.
-        sample_rate: Hz.
-        buffer: What holds sound back, fresh or restarted; None takes one that begins with none held.
-        clock: Seconds, monotonic.
+        output: Output to play on; closed by :meth:`finish` and :meth:`stop`.
+        sample_rate: Sample rate of the audio, Hz.
+        buffer: Jitter buffer, new or restarted; None makes a new one.
+        clock: Monotonic clock, seconds.
     """
 
     def __init__(
@@ -105,41 +105,41 @@ class Player:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.began_at_s: float | None = None
-        """When the first sound was given to the output, by the clock; None before."""
+        """Time at which the first audio was written to the output, by the clock; None before that."""
         self._output, self._rate, self._clock = output, sample_rate, clock
         self._buffer = buffer or JitterBuffer(sample_rate)
         self._playout = Playout(sample_rate)
         self._lock = threading.Condition()
         self._stopped = False
-        self._closed = False  # for what is put
+        self._closed = False  # whether put() is refused
         self._error: Exception | None = None
-        self._giving_since_s: float | None = None  # a block to the output, which has not taken it
-        self._silent_at_s: float | None = None  # the position where it was stopped
+        self._giving_since_s: float | None = None  # start of a write that has not returned
+        self._silent_at_s: float | None = None  # position at which playback was stopped
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="yuliu-player", daemon=True)
         self._started = False
 
     @property
     def level_s(self) -> float:
-        """How much sound waits in the buffer, seconds."""
+        """Audio in the buffer, seconds."""
         with self._lock:
             return self._buffer.level_s
 
     @property
     def target_s(self) -> float:
-        """How much the buffer wants to hold, seconds."""
+        """Target level of the buffer, seconds."""
         with self._lock:
             return self._buffer.target_s
 
     @property
     def num_gaps(self) -> int:
-        """How often the sound stood still."""
+        """Number of gaps in playback."""
         with self._lock:
             return self._buffer.num_gaps
 
     @property
     def position_s(self) -> float:
-        """How much was heard, seconds of sound: for ``played`` and ``cancel`` of the stream."""
+        """Playback position, seconds of audio, for ``played`` and ``cancel`` of the stream."""
         with self._lock:
             if self._silent_at_s is not None:
                 return self._silent_at_s
@@ -147,20 +147,20 @@ class Player:
 
     @property
     def heard_at_s(self) -> float | None:
-        """When the first sound was heard, as far as the output tells, by the clock; None before.
+        """Time at which the first audio was heard, estimated from the output, by the clock; None before that.
 
-        It is known once the output is full, which it is after its latency, and at the end.
+        The estimate is final once the output is full, which it is after its latency, and at the end.
         """
         with self._lock:
             return self._playout.first_heard_at_s
 
     def put(self, samples: Samples) -> None:
-        """More sound. Playing begins by itself.
+        """Add audio. Playback starts by itself.
 
         Raises:
-            Closed: It was finished or stopped.
-            SoundDeviceFailed: The output does not take any.
-            Exception: What the output raised.
+            Closed: The player was finished or stopped.
+            SoundDeviceFailed: The output takes no audio.
+            Exception: An error that the output raised.
         """
         self.check()
         with self._lock:
@@ -173,16 +173,16 @@ class Player:
             self._thread.start()
 
     def check(self) -> None:
-        """Whether it still plays.
+        """Raise the error that ended playback, if there is one.
 
         Raises:
-            SoundDeviceFailed: The output does not take any sound.
-            Exception: What the output raised.
+            SoundDeviceFailed: The output takes no audio.
+            Exception: An error that the output raised.
         """
         self._check(STUCK_S)
 
     def finish(self) -> None:
-        """No more will be put; wait until all was heard. Raises as :meth:`check` does."""
+        """End the audio, and wait until all of it has been heard. Raises what :meth:`check` raises."""
         with self._lock:
             self._closed = True
             self._buffer.end()
@@ -190,9 +190,9 @@ class Player:
         self._join(STUCK_S)
 
     def stop(self) -> float:
-        """Fall silent at once, also while another thread waits in :meth:`finish`; the position, seconds.
+        """Fall silent immediately, and return the position in seconds.
 
-        Raises as :meth:`check` does.
+        Another thread may be waiting in :meth:`finish`. Raises what :meth:`check` raises.
         """
         with self._lock:
             self._stopped = self._closed = True
@@ -214,7 +214,7 @@ class Player:
             raise self._error
         since_s = self._giving_since_s
         if since_s is not None and self._clock() - since_s > patience_s:
-            raise SoundDeviceFailed("the sound device does not play any more: it takes no sound")
+            raise SoundDeviceFailed("the sound device stopped playing: it takes no audio")
 
     def _run(self) -> None:
         try:
@@ -226,14 +226,17 @@ class Player:
                 self._output.abandon()
             else:
                 self._output.finish()
-        except Exception as error:  # noqa: BLE001 - handed on whole to whoever puts, finishes or stops
+        except Exception as error:  # noqa: BLE001 - passed on unchanged to the callers of put, finish and stop
             self._error = error
         finally:
             self._giving_since_s = None
             self._over.set()
 
     def _play_block(self, num_samples: int) -> bool:
-        """Whether there was one; silence follows the last until all was heard, so that it can still be stopped."""
+        """Play one block and return True, or return False at the end.
+
+        Silence follows the last audio until all of it has been heard, so that playback can still be stopped.
+        """
         with self._lock:
             latency_s = self._output.latency_s
             while self._may_wait(num_samples, latency_s):
@@ -254,7 +257,7 @@ class Player:
         return True
 
     def _may_wait(self, num_samples: int, latency_s: float) -> bool:
-        """Whether there is time to wait for sound: before the first, and while the output holds enough."""
+        """Return True if there is time to wait for more audio: before the first, and while the output holds enough."""
         now = self._clock()
         if not self._buffer.is_short_of(num_samples, now):
             return False
