@@ -1,22 +1,22 @@
-"""Everything that can go wrong, by whose fault it is.
+"""All errors, grouped by the party at fault.
 
     YuliuError
-    ├── InvalidRequest      the caller's: text, voice, format or option that cannot be served
+    ├── InvalidRequest      the caller: text, voice, format or option that cannot be served
     │   ├── UnknownVoice        no voice of that name
     │   ├── UnknownLexicon      no lexicon of that name
-    │   └── NothingToSpeak      the text holds nothing that the voice can say
-    ├── VersionConflict     the caller's: a lexicon has changed since it was read
-    ├── VoiceNotReady       the installation's: the voice's files are missing or damaged; says what to run
-    ├── PullFailed          the index's, the network's or the disk's: a voice could not be fetched
-    ├── Overloaded          the machine's: more was asked than it can carry; says when to try again
-    │   └── QuotaExceeded       the caller's: more was asked than his key allows; says when to try again
-    ├── NotAllowed          the caller's: his key is not for this, or was revoked
-    ├── TimedOut            the caller's: text did not come, sound was not taken, or all took too long
-    ├── SynthesisFailed     ours: an engine raised, hung or broke its contract
-    └── Closed              the caller's: an object was used after it had been closed
+    │   └── NothingToSpeak      the text contains nothing that the voice can speak
+    ├── VersionConflict     the caller: a lexicon has changed since it was read
+    ├── VoiceNotReady       the installation: files of the voice are missing or damaged; names the command to run
+    ├── PullFailed          the index, the network or the disk: a voice could not be fetched
+    ├── Overloaded          the machine: the request exceeds its capacity; states when to retry
+    │   └── QuotaExceeded       the caller: the request exceeds the quota of the key; states when to retry
+    ├── NotAllowed          the caller: the key does not permit the request, or was revoked
+    ├── TimedOut            the caller: no text came, no audio was taken, or the stream took too long
+    ├── SynthesisFailed     the server: an engine raised, hung or broke its contract
+    └── Closed              the caller: an object was used after it was closed
 
-Each class has a stable ``code``; only ``wire/`` maps codes to HTTP statuses and close codes. Messages
-never contain the text to be spoken.
+Each class has a stable ``code``; only ``wire/`` maps codes to HTTP statuses and close codes. Messages never contain the
+text to be spoken.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from typing import ClassVar
 
 
 class YuliuError(Exception):
-    """Base of all errors; ``code`` is stable, the message is for people and says what to do."""
+    """Base of all errors; ``code`` is stable, the message is for people and states a remedy."""
 
     code: ClassVar[str] = "error"
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message: str = message
-        """What went wrong and what to do about it, in one or two sentences."""
+        """Description of the error and its remedy, in one or two sentences."""
 
 
 class InvalidRequest(YuliuError):
-    """The request can never be served as it is.
+    """The request cannot be served as it is.
 
     Args:
-        message: What is wrong with which value, and what is accepted.
-        param: Name of the offending field or option, if one is to blame.
+        message: The invalid value, the reason, and the accepted values.
+        param: Name of the invalid field or option, if there is a single one.
     """
 
     code = "invalid_request"
@@ -48,7 +48,7 @@ class InvalidRequest(YuliuError):
     def __init__(self, message: str, *, param: str | None = None) -> None:
         super().__init__(message)
         self.param: str | None = param
-        """The field at fault, as the caller spells it; None if no single field is."""
+        """Name of the invalid field, as the caller spells it; None if there is no single one."""
 
 
 class UnknownVoice(InvalidRequest):
@@ -64,35 +64,35 @@ class UnknownLexicon(InvalidRequest):
 
 
 class NothingToSpeak(InvalidRequest):
-    """The text is empty or holds nothing that the voice can say."""
+    """The text is empty or contains nothing that the voice can speak."""
 
     code = "nothing_to_speak"
 
 
 class VersionConflict(YuliuError):
-    """What was to be changed has been changed by somebody else since it was read: read it again, then change that."""
+    """The resource has changed since it was read: read it again and change the new version."""
 
     code = "version_conflict"
 
 
 class VoiceNotReady(YuliuError):
-    """The voice is known but its files are not on disk, or not intact; the message names the command to run."""
+    """Files of a known voice are missing or damaged; the message names the command to run."""
 
     code = "voice_not_ready"
 
 
 class PullFailed(YuliuError):
-    """A voice could not be fetched or installed; nothing half-installed is left."""
+    """A voice could not be fetched or installed; no partial installation is left."""
 
     code = "pull_failed"
 
 
 class Overloaded(YuliuError):
-    """More was asked than the machine can carry.
+    """The request exceeds the capacity of the machine.
 
     Args:
-        message: What limit was met.
-        retry_after_s: When trying again is likely to succeed, in seconds.
+        message: The limit that was reached.
+        retry_after_s: Time after which a retry is likely to succeed, in seconds.
     """
 
     code = "overloaded"
@@ -100,23 +100,23 @@ class Overloaded(YuliuError):
     def __init__(self, message: str, *, retry_after_s: float) -> None:
         super().__init__(message)
         self.retry_after_s: float = retry_after_s
-        """Seconds after which trying again is likely to succeed."""
+        """Time after which a retry is likely to succeed, in seconds."""
 
 
 class QuotaExceeded(Overloaded):
-    """More was asked of a server than the caller's API key allows: requests, streams at a time, or characters."""
+    """The request exceeds a quota of the API key: requests, concurrent streams or characters."""
 
     code = "quota_exceeded"
 
 
 class NotAllowed(YuliuError):
-    """The caller's API key was revoked, or is not for this."""
+    """The API key was revoked or does not permit the request."""
 
     code = "not_allowed"
 
 
 class TimedOut(YuliuError):
-    """A stream met one of its ``StreamLimits``: its writer, its reader or all of it took too long."""
+    """A stream reached one of its ``StreamLimits``: the writer, the reader or the whole stream took too long."""
 
     code = "timeout"
 
@@ -128,6 +128,6 @@ class SynthesisFailed(YuliuError):
 
 
 class Closed(YuliuError):
-    """A stream or synthesizer was used after it had been closed."""
+    """A stream or synthesizer was used after it was closed."""
 
     code = "closed"

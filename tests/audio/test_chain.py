@@ -1,4 +1,4 @@
-"""The parts in a row."""
+"""Tests of the chain of effects."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ EFFECTS = st.builds(
 def test_any_cut_gives_the_same_samples_and_the_right_length(
     chosen: Effects, speed: float, num_samples: int, cuts: list[int]
 ) -> None:
-    """Whatever is on."""
+    """The chain is exact with any effects on."""
     samples = babble(num_samples, level=0.4)
     assert same_however_cut(lambda: Chain(RATE, chosen, speed), samples, cuts)
     assert len(through(Chain(RATE, chosen, speed), samples, cuts)) == round(num_samples / speed)
@@ -46,8 +46,8 @@ def test_any_cut_gives_the_same_samples_and_the_right_length(
 
 @settings(deadline=None, max_examples=40)
 @given(EFFECTS, SPEEDS, st.integers(0, 20_000))
-def test_nothing_is_clipped(chosen: Effects, speed: float, num_samples: int) -> None:
-    """Nothing is above the ceiling where peaks may rise, or where the limiter is refused, at full scale."""
+def test_output_is_never_clipped(chosen: Effects, speed: float, num_samples: int) -> None:
+    """Peaks stay below the ceiling where they may rise, and below full scale where the limiter is off."""
     samples = babble(num_samples, level=0.25).clip(-0.89, 0.89)
     most = float(np.abs(through(Chain(RATE, chosen, speed), samples)).max(initial=0.0))
     assert most < 1.0
@@ -55,7 +55,7 @@ def test_nothing_is_clipped(chosen: Effects, speed: float, num_samples: int) -> 
         assert most <= 10 ** (CEILING_DB / 20) * (1 + 1e-6)
 
 
-def test_by_default_nothing_is_done() -> None:
+def test_the_default_chain_changes_nothing() -> None:
     chain = Chain(RATE, Effects())
     samples = babble(1000)
     assert chain.is_empty
@@ -77,15 +77,15 @@ def test_by_default_nothing_is_done() -> None:
         (Effects(pitch_semitones=1.0), True),
     ],
 )
-def test_the_limiter_is_there_where_peaks_may_rise(chosen: Effects, limits: bool) -> None:
+def test_a_limiter_is_used_if_peaks_may_rise(chosen: Effects, limits: bool) -> None:
     loud = tone(1000, level=0.99)
     held_down = bool(np.abs(through(Chain(RATE, chosen), loud)).max() <= 10 ** (CEILING_DB / 20) * (1 + 1e-6))
     assert chosen.limits() is limits
     assert held_down is (limits or chosen.volume_db < 0)
 
 
-def test_a_refused_limiter_leaves_a_knee() -> None:
-    """Each sample is bent for itself."""
+def test_without_the_limiter_peaks_are_bent() -> None:
+    """Each sample is bent on its own."""
     loud = tone(1000, level=0.99)
     heard = through(Chain(RATE, Effects(volume_db=6.0, limit=False)), loud)
     assert np.array_equal(heard, bend(loud * np.float32(10 ** (6 / 20))))
@@ -94,8 +94,8 @@ def test_a_refused_limiter_leaves_a_knee() -> None:
 @pytest.mark.parametrize(
     ("chosen", "speed"), [(ALL, 1.25), (Effects(limit=True), 1.0), (Effects(), 2.0), (Effects(level=True), 1.0)]
 )
-def test_the_lag_is_what_it_says(chosen: Effects, speed: float) -> None:
-    """And the sum of its parts, each in seconds of what comes in; it is known before anything is made."""
+def test_the_lag_is_the_sum_of_its_effects(chosen: Effects, speed: float) -> None:
+    """The lag counts in seconds of input, and ``lag_s`` states it without making a chain."""
     chain = Chain(RATE, chosen, speed)
     stretch = Stretch(RATE, speed, chosen.pitch_semitones)
     assert chain.lag_s == lag_s(RATE, chosen, speed) == pytest.approx(stretch.lag_s + Limiter(RATE).lag_s * speed)
@@ -105,7 +105,7 @@ def test_the_lag_is_what_it_says(chosen: Effects, speed: float) -> None:
 @pytest.mark.parametrize(
     "chosen", [Effects(highpass=True, limit=False), Effects(compression=Compression(), limit=False, volume_db=-3.0)]
 )
-def test_without_lag_as_much_comes_out_as_goes_in(chosen: Effects) -> None:
+def test_without_lag_each_push_returns_as_many_samples(chosen: Effects) -> None:
     chain = Chain(RATE, chosen)
     assert chain.lag_s == 0
     assert [len(chain.push(babble(size))) for size in (1, 7, 500)] == [1, 7, 500]
@@ -122,7 +122,7 @@ def test_without_lag_as_much_comes_out_as_goes_in(chosen: Effects) -> None:
         ({"compression": Compression(threshold_db=1.0)}, "effects.compress"),
     ],
 )
-def test_what_is_out_of_range_is_refused_by_name(wrong: dict[str, Any], param: str) -> None:
+def test_values_out_of_range_are_rejected_by_name(wrong: dict[str, Any], param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         Effects(**wrong)
     assert refused.value.param == param
@@ -141,11 +141,11 @@ def test_what_is_out_of_range_is_refused_by_name(wrong: dict[str, Any], param: s
         {"makeup_db": 36.0},
     ],
 )
-def test_the_ends_of_all_ranges_are_served(limit: dict[str, float]) -> None:
+def test_the_limits_of_all_ranges_are_accepted(limit: dict[str, float]) -> None:
     assert len(through(Chain(RATE, Effects(compression=Compression(**limit))), babble(1000))) == 1000
 
 
-def test_importing_it_does_not_load_the_filters() -> None:
-    """They are loaded when a chain is made that needs them."""
+def test_importing_the_chain_does_not_load_pyav() -> None:
+    """PyAV is loaded by the first chain that needs a filter."""
     code = "import sys, yuliu.audio.chain; sys.exit('av' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

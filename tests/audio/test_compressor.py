@@ -1,4 +1,4 @@
-"""Loud and soft."""
+"""Tests of the compressor."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_any_cut_gives_the_same_samples(num_samples: int, cuts: list[int]) -> No
 
 
 @pytest.mark.parametrize("ratio", [2.0, 4.0])
-def test_what_is_above_the_threshold_becomes_less_by_the_ratio(ratio: float) -> None:
-    """Two steady tones 10 dB apart, both above it, end 10 / ratio apart; below it nothing changes."""
+def test_levels_above_the_threshold_shrink_by_the_ratio(ratio: float) -> None:
+    """Two steady tones 10 dB apart above the threshold end 10 / ratio apart; below it nothing changes."""
     compression = Compression(threshold_db=-30.0, ratio=ratio)
     levels = []
     for level in (0.1, 0.1 * 10**0.5):
@@ -32,11 +32,11 @@ def test_what_is_above_the_threshold_becomes_less_by_the_ratio(ratio: float) -> 
     assert np.allclose(through(Compressor(RATE, compression), soft), soft, atol=1e-6)
 
 
-def test_makeup_is_a_gain_on_all_of_it() -> None:
+def test_makeup_is_a_gain_on_all_of_the_output() -> None:
     soft = tone(500, level=0.003)
     heard = through(Compressor(RATE, Compression(makeup_db=6.0)), soft)
     assert level_db(heard) - level_db(soft) == pytest.approx(6.0, abs=0.1)
 
 
-def test_nothing_is_held_back() -> None:
+def test_the_compressor_holds_nothing_back() -> None:
     assert most_held_s(Compressor(RATE), babble(RATE)) == Compressor.lag_s == 0

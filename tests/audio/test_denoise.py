@@ -1,4 +1,4 @@
-"""Speech without noise; with the extra ``denoise`` only."""
+"""Tests of noise suppression; most need the extra ``denoise``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from yuliu.audio import denoise
 from yuliu.audio.chain import Chain, Effects
-from yuliu.audio.denoise import Denoiser
+from yuliu.audio.denoise import Denoiser, require_denoise
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ needs_rnnoise = pytest.mark.skipif(find_spec("pyrnnoise") is None, reason="needs
 
 @pytest.fixture
 def without_rnnoise(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if it were not installed."""
+    """Hide the installed library."""
     monkeypatch.setattr(denoise, "_PATH", None)
     denoise._library.cache_clear()
     yield
@@ -32,9 +32,12 @@ def without_rnnoise(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_rnnoise")
-def test_without_the_extra_it_says_what_to_install() -> None:
+def test_without_the_extra_the_error_names_the_package_to_install() -> None:
     with pytest.raises(InvalidRequest, match=r"pip install 'yuliu\[denoise\]'"):
         Chain(RATE, Effects(denoise=True))
+    with pytest.raises(InvalidRequest) as caught:
+        require_denoise()
+    assert caught.value.param == "effects.denoise"
 
 
 @needs_rnnoise
@@ -53,13 +56,13 @@ def test_any_cut_gives_the_same_samples_and_the_right_length(
 
 
 @needs_rnnoise
-def test_steady_noise_goes() -> None:
+def test_steady_noise_is_suppressed() -> None:
     noise = (np.random.default_rng(2).standard_normal(3 * RATE) * 0.02).astype(np.float32)
     assert level_db(through(Denoiser(RATE), noise)[RATE:]) < level_db(noise) - 15
 
 
 @needs_rnnoise
-def test_sound_stays_in_its_place() -> None:
+def test_speech_keeps_its_position() -> None:
     """A harmonic sound like a vowel, in silence, begins and ends where it did, to 10 ms."""
     angle = 2 * np.pi * 150 * np.arange(RATE) / RATE
     vowel = sum(np.sin(n * angle) / n for n in range(1, 12)) * 0.1
@@ -73,6 +76,6 @@ def test_sound_stays_in_its_place() -> None:
 
 @needs_rnnoise
 @pytest.mark.parametrize("sample_rate", [8_000, 24_000, 48_000])
-def test_no_more_is_held_back_than_it_says(sample_rate: int) -> None:
+def test_no_more_than_the_stated_lag_is_held_back(sample_rate: int) -> None:
     held_s = most_held_s(Denoiser(sample_rate), babble(sample_rate), sample_rate=sample_rate)
     assert held_s <= Denoiser.lag_s + 0.001

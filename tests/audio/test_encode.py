@@ -1,4 +1,4 @@
-"""Sound to bytes, as it is made."""
+"""Tests of encoders that write audio as it is made."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 RATE = 24_000
 WRITE_S = 0.02
 FIRST_AUDIO_S = {"mp3": 0.1, "aac": 0.1}
-"""Sound that may be written before any can be decoded; 0.08 for all others."""
+"""Audio written before any of it can be decoded, at most; 0.08 s for all other formats."""
 PADDING_S = {"mp3": 0.075, "aac": 0.09, "mp4": 0.02}
-"""Silence that a codec adds, at most; none for all others."""
+"""Silence that a codec adds, at most; none for all other formats."""
 EXACT: list[FormatName] = ["wav", "flac", "pcm"]
 
 
 def speechlike(duration_s: float, sample_rate: int = RATE) -> Samples:
-    """A buzz with changing loudness, and some noise."""
+    """Return a buzz of changing loudness with some noise."""
     time_s = np.arange(round(duration_s * sample_rate)) / sample_rate
     buzz = sum(np.sin(2 * np.pi * 140 * k * time_s) / k for k in range(1, 20))
     noise = np.random.default_rng(3).standard_normal(len(time_s))
@@ -61,15 +61,15 @@ def encoded(samples: Samples, encoding: Encoding, cuts: list[int], source_rate: 
 def test_bytes_do_not_depend_on_the_cuts(
     name: FormatName, num_samples: int, cuts: list[int], source_rate: int, num_channels: int
 ) -> None:
-    """The same sound gives the same bytes, however it comes, every time."""
+    """The same audio gives the same bytes, however it is cut, every time."""
     encoding = choose_encoding(name, source_rate, num_channels=1 if name in ("mulaw", "alaw") else num_channels)
     samples = speechlike(0.4)[:num_samples]
     assert encoded(samples, encoding, cuts, source_rate) == encoded(samples, encoding, [], source_rate)
 
 
 @pytest.mark.parametrize("sample_rate", [8_000, 16_000, 22_050, 44_100, 48_000])
-def test_another_rate_does_not_cut_peaks_off(sample_rate: int) -> None:
-    """Between samples close to full scale there are values beyond it; no sample is flat at the end of the range."""
+def test_resampling_does_not_clip_peaks(sample_rate: int) -> None:
+    """Values between samples close to full scale exceed it; they are bent, and none is clipped."""
     hot = bend(speechlike(1.0) * np.float32(10))
     assert np.abs(hot).max() > 0.99
     encoding = choose_encoding("pcm", RATE, sample_rate=sample_rate)
@@ -78,8 +78,8 @@ def test_another_rate_does_not_cut_peaks_off(sample_rate: int) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_sound_can_be_decoded_at_once_and_is_never_far_behind(name: FormatName) -> None:
-    """The first of it after 80 ms (MP3, AAC: 100) of what was written; later at most 100 ms are held back."""
+def test_output_can_be_decoded_early_and_stays_close_to_the_input(name: FormatName) -> None:
+    """Audio can be decoded after 80 ms of input (MP3, AAC: 100); later at most 100 ms are held back."""
     encoding, sent, first_s = choose_encoding(name, RATE), b"", None
     samples = speechlike(1.0)
     with Encoder(encoding, RATE) as encoder:
@@ -95,8 +95,8 @@ def test_sound_can_be_decoded_at_once_and_is_never_far_behind(name: FormatName) 
 
 @pytest.mark.parametrize("sample_rate", [16_000, 44_100, 48_000])
 @pytest.mark.parametrize("name", ["mp3", "opus", "aac", "flac", "webm", "mp4"])
-def test_so_it_is_at_other_rates(name: FormatName, sample_rate: int) -> None:
-    """Long frames of low rates and long filters of high ones still fit into the same time."""
+def test_output_can_be_decoded_early_at_other_rates(name: FormatName, sample_rate: int) -> None:
+    """Long frames at low rates and long filters at high rates still fit into the same time."""
     encoding = choose_encoding(name, RATE, sample_rate=None if sample_rate == 44_100 and name != "mp3" else sample_rate)
     with Encoder(encoding, RATE) as encoder:
         limit_s = FIRST_AUDIO_S.get(name, 0.08) + (0.04 if sample_rate == 16_000 else 0.0)
@@ -108,9 +108,9 @@ def test_so_it_is_at_other_rates(name: FormatName, sample_rate: int) -> None:
 @pytest.mark.parametrize("is_whole", [False, True])
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_last_sample_survives(name: FormatName, num_channels: int, *, is_whole: bool) -> None:
-    """A click at the very end is heard; nothing is missing before it, and only a codec's silence comes after it."""
+    """A click at the very end survives; nothing is missing before it, and only codec silence follows it."""
     if name in ("mulaw", "alaw") and num_channels == 2:
-        pytest.skip("telephones have one ear")
+        pytest.skip("G.711 is mono")
     encoding = choose_encoding(name, RATE, num_channels=num_channels)
     samples = np.zeros(RATE // 2 + 123, np.float32)
     samples[-RATE // 100 :] = 0.5 * np.sin(2 * np.pi * 1000 * np.arange(RATE // 100) / RATE)
@@ -125,8 +125,8 @@ def test_the_last_sample_survives(name: FormatName, num_channels: int, *, is_who
 
 @pytest.mark.parametrize("num_channels", [1, 2])
 @pytest.mark.parametrize("name", EXACT)
-def test_what_gives_up_nothing_is_exact(name: FormatName, num_channels: int) -> None:
-    """Decoded, it is the 16-bit samples that every other way out sends."""
+def test_lossless_formats_are_exact(name: FormatName, num_channels: int) -> None:
+    """The decoded samples equal the 16-bit samples of the input."""
     encoding, samples = choose_encoding(name, RATE, num_channels=num_channels), speechlike(0.5)
     channels = decoded(encoded(samples, encoding, [100, 5000]), encoding)
     for channel in channels:
@@ -134,8 +134,8 @@ def test_what_gives_up_nothing_is_exact(name: FormatName, num_channels: int) -> 
 
 
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in EXACT])
-def test_what_gives_up_something_sounds_alike(name: FormatName) -> None:
-    """The error is small beside the sound, once both lie over each other."""
+def test_lossy_formats_are_close_to_the_input(name: FormatName) -> None:
+    """The error is small compared with the signal, once both are aligned."""
     encoding, samples = choose_encoding(name, RATE), speechlike(1.0)
     channel = decoded(encoded(samples, encoding, [4000]), encoding, RATE)[0]
     size = 1 << 17
@@ -147,8 +147,8 @@ def test_what_gives_up_something_sounds_alike(name: FormatName) -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_loud_sound_is_clipped_not_wrapped(name: FormatName) -> None:
-    """Three times full scale comes out as a square, not as noise."""
+def test_samples_beyond_full_scale_are_clipped_not_wrapped(name: FormatName) -> None:
+    """A tone of three times full scale becomes a square wave, not noise."""
     tone = (3 * np.sin(2 * np.pi * 200 * np.arange(RATE // 2) / RATE)).astype(np.float32)
     encoding = choose_encoding(name, RATE)
     channel = decoded(encoded(tone, encoding, []), encoding, RATE)[0]
@@ -158,8 +158,8 @@ def test_loud_sound_is_clipped_not_wrapped(name: FormatName) -> None:
     assert spectrum[is_odd_multiple].sum() > 0.98 * spectrum.sum()
 
 
-def test_a_response_needs_an_open_encoder() -> None:
-    """What was finished or closed takes no more; closing again is no fault."""
+def test_a_closed_encoder_rejects_writes() -> None:
+    """A finished encoder raises ``Closed``; closing it again is allowed."""
     encoder = Encoder(choose_encoding("mp3", RATE), RATE)
     encoder.write(speechlike(0.1))
     encoder.finish()
@@ -170,8 +170,8 @@ def test_a_response_needs_an_open_encoder() -> None:
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_closing_without_an_end_frees_it(name: FormatName) -> None:
-    """Neither threads nor memory of a hundred abandoned encoders are left."""
+def test_closing_an_unfinished_encoder_releases_it(name: FormatName) -> None:
+    """A hundred abandoned encoders leave neither threads nor memory."""
     process = psutil.Process()
 
     def abandon(num_encoders: int) -> None:
@@ -186,11 +186,11 @@ def test_closing_without_an_end_frees_it(name: FormatName) -> None:
     assert process.memory_info().rss - num_bytes < 4 << 20
 
 
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="only Linux tells FFmpeg how many threads to start")
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="thread affinity exists on Linux only")
 @pytest.mark.parametrize("name", FORMATS)
 def test_an_encoder_starts_no_threads(name: FormatName) -> None:
-    """A thousand responses would have thousands; and the thread that opens one may use the same cores as before."""
-    encoded(speechlike(0.1), choose_encoding(name, RATE), [])  # whatever the first one loads
+    """An encoder runs without threads, and the thread that opens it may use the same cores afterwards."""
+    encoded(speechlike(0.1), choose_encoding(name, RATE), [])  # loads PyAV
     process, cores = psutil.Process(), os.sched_getaffinity(0)
     num_threads = process.num_threads()
     with Encoder(choose_encoding(name, RATE), RATE) as encoder:
@@ -200,8 +200,8 @@ def test_an_encoder_starts_no_threads(name: FormatName) -> None:
     assert os.sched_getaffinity(0) == cores
 
 
-def test_a_sandbox_that_forbids_choosing_cores_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There are idle threads then, and the same bytes."""
+def test_a_sandbox_may_forbid_choosing_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bytes stay the same; only idle threads are started."""
     encoding = choose_encoding("opus", RATE)
     usual = encoded(speechlike(0.3), encoding, [])
 
@@ -212,35 +212,43 @@ def test_a_sandbox_that_forbids_choosing_cores_is_no_fault(monkeypatch: pytest.M
     assert encoded(speechlike(0.3), encoding, []) == usual
 
 
+def test_a_system_without_thread_affinity_gives_the_same_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only Linux lets a thread choose its cores."""
+    encoding = choose_encoding("opus", RATE)
+    usual = encoded(speechlike(0.3), encoding, [])
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert encoded(speechlike(0.3), encoding, []) == usual
+
+
 @pytest.mark.parametrize("encoding", [Encoding("mp3", 9_000, 1, 64), Encoding("opus", 22_050, 1, 48)])
-def test_what_the_encoder_refuses_is_ours(encoding: Encoding) -> None:
-    """Its error has a code of ours, names the format, and tells nothing of the sound."""
+def test_an_encoder_error_is_a_synthesis_failure(encoding: Encoding) -> None:
+    """The error names the format and nothing of the audio."""
     with pytest.raises(SynthesisFailed, match=f"the {encoding.name} encoder failed"):
         encoded(speechlike(0.1), encoding, [])
 
 
 @pytest.mark.parametrize("module", ["encode", "formats", "resample", "codecs", "g711"])
-def test_nothing_is_loaded_before_the_first_encoder(module: str) -> None:
-    """The codecs are large; who does not encode does not wait for them."""
+def test_importing_a_module_does_not_load_pyav(module: str) -> None:
+    """The codecs are large and load with the first encoder only."""
     script = f"import sys, yuliu, yuliu.audio.{module}; print('av' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
 
 
 @pytest.mark.parametrize("sample_rate", [8_000, 24_000, 48_000])
-def test_an_mp4_says_one_rate_in_both_places(sample_rate: int) -> None:
-    """Chromium's MediaSource refuses it otherwise; the entry of a track of Opus is always at 48 kHz."""
+def test_an_mp4_states_one_rate_in_both_places(sample_rate: int) -> None:
+    """Chromium's MediaSource rejects it otherwise; the sample entry of Opus is always 48 kHz."""
     sound = encoded(speechlike(0.1), choose_encoding("mp4", RATE, sample_rate=sample_rate), [])
     entry = sound.partition(b"Opus\0")[2][23:27]
     specific = sound.partition(b"dOps")[2][4:8]
     assert (int.from_bytes(entry) >> 16, int.from_bytes(specific)) == (48_000, 48_000)
 
 
-@pytest.mark.skipif(which("ffmpeg") is None, reason="there is no ffmpeg")
+@pytest.mark.skipif(which("ffmpeg") is None, reason="ffmpeg is not installed")
 @pytest.mark.parametrize("is_whole", [False, True])
 @pytest.mark.parametrize("name", [name for name in FORMATS if name not in ("pcm", "mulaw", "alaw")])
-def test_ffmpeg_reads_it_without_complaint(name: FormatName, tmp_path: Path, *, is_whole: bool) -> None:
-    """Another build, and another release, of the most used decoder."""
+def test_ffmpeg_reads_every_format_without_errors(name: FormatName, tmp_path: Path, *, is_whole: bool) -> None:
+    """The installed ffmpeg is another build and release than PyAV's."""
     encoding, samples = choose_encoding(name, RATE), speechlike(0.7)
     file = tmp_path / f"sound{encoding.suffix}"
     file.write_bytes(whole(samples, encoding, RATE) if is_whole else encoded(samples, encoding, [99]))

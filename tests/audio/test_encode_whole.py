@@ -1,4 +1,4 @@
-"""Bodies that say how long they are."""
+"""Tests of complete bodies, whose headers state their length."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def body(name: str, num_samples: int = NUM_SAMPLES, num_channels: int = 1) -> by
 
 @pytest.mark.parametrize("num_channels", [1, 2])
 def test_wav_has_true_sizes(num_channels: int) -> None:
-    """The standard library reads it, and both sizes are right."""
+    """The standard library reads the file, and both sizes are right."""
     sound = body("wav", num_channels=num_channels)
     with wave.open(io.BytesIO(sound)) as reader:
         assert (reader.getnframes(), reader.getnchannels()) == (NUM_SAMPLES, num_channels)
@@ -31,15 +31,15 @@ def test_wav_has_true_sizes(num_channels: int) -> None:
 
 
 @pytest.mark.parametrize("num_channels", [1, 2])
-def test_flac_has_its_number_of_samples_and_checksum(num_channels: int) -> None:
-    """In STREAMINFO (RFC 9639, 8.2), without which some readers cannot read it at all."""
+def test_flac_states_its_number_of_samples_and_checksum(num_channels: int) -> None:
+    """Both are in STREAMINFO (RFC 9639, 8.2), which some readers require."""
     info = body("flac", num_channels=num_channels)[8 : 8 + 34]
     assert int.from_bytes(info[13:18], "big") & 0xF_FFFF_FFFF == NUM_SAMPLES
     assert any(info[18:34])
 
 
-def test_mp3_has_a_xing_head() -> None:
-    """Players know the length, and leave out what the codec added."""
+def test_mp3_has_a_xing_header() -> None:
+    """Players know the length and skip the silence that the codec adds."""
     sound = body("mp3")
     assert b"Info" in sound[:64] or b"Xing" in sound[:64]
     with av.open(io.BytesIO(sound), "r") as container:
@@ -48,20 +48,20 @@ def test_mp3_has_a_xing_head() -> None:
 
 @pytest.mark.parametrize("name", ["mp4", "webm", "flac", "wav", "mp3"])
 @pytest.mark.parametrize("num_samples", [300, 480, NUM_SAMPLES, 40 * RATE])
-def test_the_length_is_known_before_it_is_played(name: FormatName, num_samples: int) -> None:
-    """To a frame of the codec."""
+def test_the_length_is_known_before_playback(name: FormatName, num_samples: int) -> None:
+    """The stated length is right to a frame of the codec."""
     with av.open(io.BytesIO(body(name, num_samples)), "r") as container:
         assert container.duration is not None
         assert container.duration / av.time_base == pytest.approx(num_samples / RATE, abs=0.025)
 
 
-def test_mp4_has_its_head_before_the_sound() -> None:
-    """So that a browser may play what it has, without asking for the end first."""
+def test_mp4_has_its_header_before_the_audio() -> None:
+    """A browser can start playback without requesting the end first."""
     sound = body("mp4", 40 * RATE)
     assert sound.index(b"moov") < sound.index(b"mdat")
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_same_sound_gives_the_same_body(name: FormatName) -> None:
-    """No clock, no random numbers: bodies can be cached and compared."""
+def test_the_same_audio_gives_the_same_body(name: FormatName) -> None:
+    """Bodies contain no time and no random numbers, so they can be cached and compared."""
     assert body(name) == body(name)

@@ -1,4 +1,4 @@
-"""Louder and softer."""
+"""Tests of gain and of the knee."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from yuliu.audio.gain import KNEE_DB, Knee, Volume, bend, scaled
 
 
 @pytest.mark.parametrize("gain_db", [-20.0, -6.0, 12.0])
-def test_volume_is_a_gain_and_nothing_else(gain_db: float) -> None:
-    """It does not clip: that is for a limiter behind it."""
+def test_volume_only_applies_its_gain(gain_db: float) -> None:
+    """Volume does not clip; a limiter follows it."""
     samples = babble(5000, level=0.3)
     heard = through(Volume(gain_db), samples, [10, 500])
     assert level_db(heard) - level_db(samples) == pytest.approx(gain_db, abs=0.001)
@@ -22,8 +22,8 @@ def test_volume_is_a_gain_and_nothing_else(gain_db: float) -> None:
 
 
 @given(st.lists(st.floats(-8, 8, width=32), max_size=60), st.integers(0, 60))
-def test_what_is_near_full_scale_is_bent(values: list[float], cut: int) -> None:
-    """Below the knee nothing changes; above it sign and order stay, and nothing is cut off flat."""
+def test_samples_near_full_scale_are_bent(values: list[float], cut: int) -> None:
+    """Samples below the knee stay unchanged; above it sign and order stay, and none is clipped."""
     samples = np.unique(np.array(values, np.float32))
     bent = bend(samples)
     assert np.array_equal(np.concatenate((bend(samples[:cut]), bend(samples[cut:]))), bent)
@@ -36,8 +36,8 @@ def test_what_is_near_full_scale_is_bent(values: list[float], cut: int) -> None:
 
 
 @pytest.mark.parametrize("level", [0.9, 1.0, 1.5, 3.0])
-def test_no_two_samples_of_a_loud_tone_are_flat(level: float) -> None:
-    """Where a clipped tone would be flat, this one still has a crest."""
+def test_a_bent_tone_keeps_its_crest(level: float) -> None:
+    """The crest still rises where a clipped tone would be flat."""
     loud = tone(100, level=level, duration_s=0.1)
     crest = bend(loud)[40:60]  # its first quarter ends at sample 60
     assert (np.diff(crest) > 0).all()
@@ -51,7 +51,7 @@ def test_the_bend_has_no_corner() -> None:
     assert slope[0] == pytest.approx(1.0)
 
 
-def test_where_nothing_is_loud_nothing_is_done() -> None:
+def test_soft_samples_are_returned_unchanged() -> None:
     samples = babble(5000, level=0.1)
     assert bend(samples) is samples
     assert scaled(samples, 1.0) is samples

@@ -1,4 +1,4 @@
-"""Never above the ceiling."""
+"""Tests of the limiter."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CEILING = 10 ** (CEILING_DB / 20)
 
 
 def hard_sounds() -> dict[str, Samples]:
-    """Each far above full scale, from its first sample on."""
+    """Return signals far above full scale from their first sample."""
     square = np.sign(tone(441, level=4.0)) * np.float32(4.0)
     bursts = babble(RATE, level=2.0) * (np.arange(RATE) % 4000 < 30)
     return {
@@ -41,7 +41,7 @@ def hard_sounds() -> dict[str, Samples]:
     st.sampled_from([0.01, 0.3, 1.0, 8.0]),
     st.sampled_from([8_000, 24_000, 48_000]),
 )
-def test_any_cut_gives_the_same_samples_and_none_too_loud(
+def test_any_cut_gives_the_same_samples_below_the_ceiling(
     num_samples: int, cuts: list[int], level: float, sample_rate: int
 ) -> None:
     samples = babble(num_samples, level=level)
@@ -53,7 +53,7 @@ def test_any_cut_gives_the_same_samples_and_none_too_loud(
 
 @pytest.mark.parametrize("name", list(hard_sounds()))
 def test_true_peaks_stay_below_full_scale(name: str) -> None:
-    """By a whole Fourier transform, 8x, and by a resampler, 4x: neither knows of the limiter's own kernels."""
+    """Measured with a Fourier transform (8x) and a resampler (4x), both independent of the limiter's kernels."""
     limited = through(Limiter(RATE), hard_sounds()[name])
     assert np.abs(limited).max() <= CEILING * (1 + 1e-6)
     assert true_peak_db(limited) < CEILING_DB + 0.5
@@ -61,8 +61,8 @@ def test_true_peaks_stay_below_full_scale(name: str) -> None:
     assert 20 * np.log10(np.abs(fine).max()) < CEILING_DB + 0.3
 
 
-def test_what_lies_at_the_very_end_of_the_spectrum_is_held_nearly() -> None:
-    """White noise, far too loud: kernels of 32 samples foretell a little less than what is between its samples."""
+def test_white_noise_exceeds_the_ceiling_only_slightly() -> None:
+    """At the end of the spectrum, kernels of 32 samples slightly underestimate values between samples."""
     limited = through(Limiter(RATE), babble(RATE, level=1.0))
     assert np.abs(limited).max() <= CEILING * (1 + 1e-6)
     assert true_peak_db(limited) < CEILING_DB + 1.2
@@ -70,21 +70,21 @@ def test_what_lies_at_the_very_end_of_the_spectrum_is_held_nearly() -> None:
 
 @pytest.mark.parametrize("name", list(hard_sounds()))
 def test_pcm_is_neither_clipped_nor_wrapped(name: str) -> None:
-    """Every sample keeps its sign and stays off the rails."""
+    """Every sample keeps its sign and stays within the range."""
     samples = hard_sounds()[name]
     pcm = to_s16(through(Limiter(RATE), samples)).astype(np.int64)
     assert np.abs(pcm).max() < 32_767
     assert (pcm * np.sign(samples) >= 0).all()
 
 
-def test_sound_below_the_ceiling_passes_bit_for_bit() -> None:
-    """True peaks just below the ceiling: nothing is touched."""
+def test_audio_below_the_ceiling_passes_unchanged() -> None:
+    """True peaks just below the ceiling change no sample."""
     samples = tone(1000, level=CEILING * 0.99)
     assert np.array_equal(through(Limiter(RATE), samples), samples)
 
 
-def test_a_peak_is_led_up_to_and_left_slowly() -> None:
-    """The gain never steps: it falls over the time ahead and comes back over a longer one."""
+def test_the_gain_falls_before_a_peak_and_recovers_slowly() -> None:
+    """The gain has no step: it falls over the lookahead and recovers over a longer time."""
     samples = tone(100, level=0.4)
     samples[RATE // 2] = 4.0
     gain = through(Limiter(RATE), samples) / np.where(np.abs(samples) > 1e-3, samples, np.nan)
@@ -97,7 +97,7 @@ def test_a_peak_is_led_up_to_and_left_slowly() -> None:
 
 
 def test_a_steady_loud_tone_stays_a_tone() -> None:
-    """No harmonics to speak of: 12 dB too loud, distortion 40 dB below the tone."""
+    """A tone 12 dB above the ceiling has distortion 40 dB below itself."""
     limited = through(Limiter(RATE), tone(400, level=4.0))[RATE // 2 :]
     spectrum = np.abs(np.fft.rfft(limited * np.blackman(len(limited))))
     frequencies = np.fft.rfftfreq(len(limited), 1 / RATE)
@@ -106,12 +106,12 @@ def test_a_steady_loud_tone_stays_a_tone() -> None:
 
 
 @pytest.mark.parametrize("sample_rate", [8_000, 16_000, 24_000, 48_000])
-def test_the_lag_is_what_it_says_and_at_most_five_milliseconds(sample_rate: int) -> None:
+def test_the_lag_is_as_stated_and_at_most_five_milliseconds(sample_rate: int) -> None:
     lag_s = Limiter(sample_rate).lag_s
     assert most_held_s(Limiter(sample_rate), babble(sample_rate), sample_rate=sample_rate) == pytest.approx(lag_s)
     assert lag_s <= 0.005
 
 
-def test_another_ceiling() -> None:
+def test_the_ceiling_can_be_chosen() -> None:
     limited = through(Limiter(RATE, -6.0), tone(1000, level=2.0))
     assert 20 * np.log10(np.abs(limited).max()) == pytest.approx(-6.0, abs=0.1)

@@ -1,4 +1,4 @@
-"""One loudness for all sentences."""
+"""Tests of the loudness meter and of levelling."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 
 def lufs(samples: Samples) -> float:
-    """By pyloudnorm, which knows nothing of ours."""
+    """Return the loudness by pyloudnorm, an independent implementation."""
     return float(pyloudnorm.Meter(RATE).integrated_loudness(samples.astype(np.float64)))
 
 
 def sentence(loudness_lufs: float, *, seed: int = 0, duration_s: float = 2.5) -> Samples:
-    """Noise that swells like syllables, of this loudness, and a pause."""
+    """Return noise with the envelope of syllables at this loudness, and a pause."""
     samples = babble(round(duration_s * RATE), seed=seed)
     louder = samples * np.float32(10 ** ((loudness_lufs - lufs(samples)) / 20))
     return np.concatenate((louder, np.zeros(RATE // 4, np.float32)))
 
 
 def levelled(loudnesses: list[float]) -> list[float]:
-    """The loudness of each sentence after levelling one stream of them."""
+    """Return the loudness of each sentence after levelling them as one stream."""
     levelling = Levelling(RATE)
     return [lufs(levelling.push(sentence(lufs_, seed=seed))) for seed, lufs_ in enumerate(loudnesses)]
 
@@ -52,8 +52,8 @@ def test_any_cut_gives_the_same_samples(num_samples: int, cuts: list[int], sampl
 
 
 @pytest.mark.parametrize("frequency_hz", [100, 500, 997, 4000, 8000])
-def test_the_meter_agrees_with_another(frequency_hz: float) -> None:
-    """Steady tones: LUFS as pyloudnorm has them, to 0.1 dB."""
+def test_the_meter_agrees_with_pyloudnorm(frequency_hz: float) -> None:
+    """Steady tones have the LUFS of pyloudnorm, to 0.1 dB."""
     samples = tone(frequency_hz, duration_s=30.0, level=0.1)
     meter = Meter()
     for hop in np.split(weighting(RATE).push(samples), range(2400, len(samples), 2400)):
@@ -62,7 +62,7 @@ def test_the_meter_agrees_with_another(frequency_hz: float) -> None:
     assert meter.level_lufs == pytest.approx(lufs(samples), abs=1.0)
 
 
-def test_pauses_count_for_nothing() -> None:
+def test_pauses_do_not_count() -> None:
     meter = Meter()
     for power in [0.01] * 30 + [0.0] * 100:
         meter.hear(power)
@@ -71,24 +71,24 @@ def test_pauses_count_for_nothing() -> None:
 
 @pytest.mark.parametrize("loudness_lufs", [TARGET_LUFS - 5, TARGET_LUFS + 5])
 def test_a_voice_that_is_not_calibrated_comes_to_the_common_loudness(loudness_lufs: float) -> None:
-    """From the second sentence on within 1 dB."""
+    """From the second sentence on it is within 1 dB."""
     assert levelled([loudness_lufs] * 8)[2:] == pytest.approx([TARGET_LUFS] * 6, abs=1.0)
 
 
 def test_sentences_of_a_calibrated_voice_differ_by_less_than_three_decibels() -> None:
-    """Up to 4 dB apart before, in an order drawn at random."""
+    """Before levelling they are up to 4 dB apart, in random order."""
     loudnesses = TARGET_LUFS + np.random.default_rng(1).uniform(-2.0, 2.0, 20)
     assert np.ptp(loudnesses) > 3.4
     assert np.ptp(levelled(list(loudnesses))) < 3.0
 
 
-def test_a_stream_that_becomes_softer_and_softer_does_not() -> None:
-    """10 dB over twenty sentences: within 3 dB afterwards."""
+def test_a_fading_stream_is_levelled() -> None:
+    """A fall of 10 dB over twenty sentences is reduced to 3 dB."""
     assert np.ptp(levelled(list(TARGET_LUFS + np.linspace(5.0, -5.0, 20)))) < 3.0
 
 
 def test_the_gain_is_bounded_and_moves_slowly() -> None:
-    """Sound 20 dB too soft gets 6 dB, in no less than a second; silence changes nothing afterwards."""
+    """Audio 20 dB too soft gains 6 dB in at least a second; silence changes nothing afterwards."""
     levelling = Levelling(RATE)
     samples = sentence(TARGET_LUFS - 20, duration_s=20.0)
     gains = [0.0]
@@ -102,19 +102,19 @@ def test_the_gain_is_bounded_and_moves_slowly() -> None:
 
 
 def test_the_gain_has_no_steps() -> None:
-    """A constant shows it: no sample differs from the one before by more than the slope allows."""
+    """A constant input exposes the gain: neighbouring samples differ by no more than the slope allows."""
     levelling = Levelling(RATE)
     levelling.push(sentence(TARGET_LUFS + 8))
     gain = levelling.push(np.ones(RATE, np.float32))
     assert np.abs(np.diff(gain)).max() < 10 ** (MAX_SLOPE_DB_S / 20) / RATE
 
 
-def test_nothing_is_held_back() -> None:
+def test_levelling_holds_nothing_back() -> None:
     assert most_held_s(Levelling(RATE), babble(RATE)) == Levelling.lag_s == 0
 
 
-def test_what_begins_anew_is_not_taken_to_be_like_what_was() -> None:
-    """After a soft sentence the gain for it goes back in the pause, so that the next one does not become loud."""
+def test_a_new_sentence_resets_the_present_level() -> None:
+    """After a soft sentence the gain returns in the pause, so that the next one does not become loud."""
     after = {}
     for begins in (False, True):
         levelling = Levelling(RATE)

@@ -1,4 +1,4 @@
-"""The levels of the real voices, before and after levelling."""
+"""Tests of the levels of the real voices, before and after levelling."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NUM_SENTENCES = 12
 
 @cache
 def spoken() -> dict[str, list[Samples]]:
-    """Sentences of articles, by voice; made once."""
+    """Return sentences of articles by voice, spoken once."""
     found: dict[str, list[Samples]] = {}
     with yuliu.open("baker", "heart") as synthesizer:
         for voice, article in (("baker", "zh_article"), ("heart", "en_article")):
@@ -45,7 +45,7 @@ def lufs(samples: Samples) -> float:
 
 
 def levelled(sentences: list[Samples], offsets_db: list[float]) -> list[float]:
-    """The loudness of each sentence after levelling a stream of them, each with a gain before."""
+    """Return the loudness of each sentence after applying a gain to each and levelling them as one stream."""
     levelling, loudnesses = Levelling(RATE), []
     for samples, offset_db in zip(sentences, offsets_db, strict=True):
         loudnesses.append(lufs(levelling.push(samples * np.float32(10 ** (offset_db / 20)))))
@@ -59,7 +59,7 @@ def test_the_gain_in_the_manifest_brings_a_voice_to_the_common_loudness(voice: s
 
 
 def mixed_text() -> str:
-    """It changes its language with every sentence."""
+    """Return a text that changes its language with every sentence."""
     sentences = [
         [part.strip() for part in re.split(r"(?<=[。！？])|(?<=[.!?])\s+|\n", articles()[name]) if 10 < len(part) < 140]
         for name in ("zh_article", "en_article")
@@ -68,7 +68,7 @@ def mixed_text() -> str:
 
 
 async def segments(synthesizer: Synthesizer, text: str, options: StreamOptions, words: Words) -> list[float]:
-    """The loudness of each segment of 1.5 s or more."""
+    """Return the loudness of each segment of at least 1.5 s."""
     found: dict[Span, list[Samples]] = {}
     async with synthesizer.stream(options=options, words=words) as stream:
         await stream.push(text)
@@ -81,7 +81,7 @@ async def segments(synthesizer: Synthesizer, text: str, options: StreamOptions, 
 
 @pytest.mark.timeout(120)
 def test_levelled_segments_of_a_mixed_stream_differ_by_less_than_three_decibels() -> None:
-    """As they are spoken some differ by more: 3 to 4.5 dB. Short clauses are left out: one word may be soft."""
+    """Without levelling they differ by 3 to 4.5 dB. Short clauses do not count, since one word may be soft."""
     with yuliu.open() as synthesizer:
         text = mixed_text()
         both = [StreamOptions(effects=Effects(level=level), stall_s=math.inf) for level in (False, True)]
@@ -95,7 +95,7 @@ def test_levelled_segments_of_a_mixed_stream_differ_by_less_than_three_decibels(
 
 
 def test_sentences_of_both_voices_differ_by_less_than_three_decibels() -> None:
-    """One language after the other, as they are, and with a level that falls by 6 dB."""
+    """The languages alternate, once at their own levels and once with a level that falls by 6 dB."""
     both = [samples for pair in zip(*spoken().values(), strict=True) for samples in pair]
     assert np.ptp(levelled(both, [0.0] * len(both))) < 2.5
     drift = list(np.linspace(0.0, -6.0, len(both)))
@@ -104,8 +104,8 @@ def test_sentences_of_both_voices_differ_by_less_than_three_decibels() -> None:
 
 
 @pytest.mark.parametrize("voice", ["baker", "heart"])
-def test_a_step_of_the_level_is_taken_back_within_a_sentence(voice: str) -> None:
-    """5 dB softer in the middle of a stream: from the second sentence on none is 3 dB away from those before."""
+def test_a_step_of_the_level_is_corrected_within_a_sentence(voice: str) -> None:
+    """After a drop of 5 dB all sentences but the first are within 3 dB of the ones before."""
     half = NUM_SENTENCES // 2
     loudnesses = levelled(spoken()[voice], [0.0] * half + [-5.0] * (NUM_SENTENCES - half))
     assert np.ptp(loudnesses[:half] + loudnesses[half + 1 :]) < 3.0

@@ -1,4 +1,4 @@
-"""No joint can be heard: real voices, random cuts, every format; and planted faults can."""
+"""Listening tests of joints: none is audible with real voices, random cuts and every format; planted faults are."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEXTS = {
 CUT_S = (0.02, 0.2)
 BLUR_S = 0.002
 DELAY_S = {"mp3": 0.046, "aac": 0.0427}
-"""What the codec puts before the sound, at 24 kHz."""
+"""Delay that the codec adds at 24 kHz."""
 LOSSY = [name for name in FORMATS if name not in ("wav", "pcm", "flac")]
 
 Pieces = list["Samples"]
@@ -47,7 +47,7 @@ def cut(samples: Samples, sample_rate: int, seed: int) -> Pieces:
 
 
 def judge(pieces: Pieces, sample_rate: int, name: FormatName | None = None) -> Seams:
-    """The joints of pieces, as they are or as they come out of a format."""
+    """Judge the joints of pieces, directly or after encoding and decoding."""
     joints = np.cumsum([len(piece) for piece in pieces])[:-1]
     if name is None:
         return seams(np.concatenate(pieces), sample_rate, joints)
@@ -70,22 +70,22 @@ def softer(pieces: Pieces, where: Sequence[int], gain_db: float) -> Pieces:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("name", FORMATS)
-def test_joints_are_nothing_special(speech: tuple[Samples, int], name: FormatName, seed: int) -> None:
-    """In any format, wherever the sound was cut."""
+def test_joints_are_inaudible(speech: tuple[Samples, int], name: FormatName, seed: int) -> None:
+    """Joints do not stand out in any format for any cuts."""
     found = judge(cut(*speech, seed), speech[1], name)
     assert found.num_judged > 30
     assert not found.heard, found
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_40_samples_lost_at_joints_are_heard(speech: tuple[Samples, int], name: FormatName) -> None:
-    """1.7 ms at every joint, through any format."""
+def test_40_samples_lost_at_joints_are_audible(speech: tuple[Samples, int], name: FormatName) -> None:
+    """A loss of 1.7 ms at every joint is detected in any format."""
     pieces = cut(*speech, seed=1)
     assert judge(without_40_samples(pieces, range(1, len(pieces))), speech[1], name).jump_sigmas > 4
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_steps_of_the_gain_are_heard(speech: tuple[Samples, int], name: FormatName) -> None:
+def test_steps_of_the_gain_are_audible(speech: tuple[Samples, int], name: FormatName) -> None:
     """6 dB, up and down in turn, through any format."""
     pieces = cut(*speech, seed=1)
     assert judge(softer(pieces, range(1, len(pieces), 2), -6), speech[1], name).break_sigmas > 4
@@ -97,8 +97,8 @@ def test_small_steps_are_heard_in_samples(speech: tuple[Samples, int]) -> None:
     assert judge(softer(pieces, range(1, len(pieces), 2), -3), speech[1]).heard
 
 
-def test_one_loss_is_often_heard_in_samples(speech: tuple[Samples, int]) -> None:
-    """A single joint among fifty, loud: one in three or more. Between two pulses of a voice there is no jump."""
+def test_a_single_loss_is_often_detected_in_samples(speech: tuple[Samples, int]) -> None:
+    """At least one loss in three is found among fifty joints; a loss between two glottal pulses makes no jump."""
     pieces = cut(*speech, seed=3)
     loud = [i for i, piece in enumerate(pieces[1:], 1) if np.sqrt(np.mean(piece[:400] ** 2)) > 0.05]
     found = [judge(without_40_samples(pieces, [place]), speech[1]).heard for place in loud[:12]]

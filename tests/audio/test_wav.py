@@ -1,4 +1,4 @@
-"""WAV headers."""
+"""Tests of WAV headers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from yuliu.audio.wav import HEADER_NUM_BYTES, wav_header
 from yuliu.types import AudioFormat
 
 
-def test_header_with_size_is_read_by_the_standard_library() -> None:
-    """A file with true sizes has the right rate, channels and length."""
+def test_the_standard_library_reads_a_header_with_sizes() -> None:
+    """Rate, channels and length are right."""
     file = io.BytesIO(wav_header(AudioFormat(24_000), 480) + bytes(480))
     with wave.open(file) as reader:
         assert (reader.getframerate(), reader.getnchannels(), reader.getsampwidth()) == (24_000, 1, 2)
         assert reader.getnframes() == 240
 
 
-def test_open_ended_header_lets_all_samples_be_read() -> None:
-    """A stream of unknown length is read to its end."""
+def test_a_stream_of_unknown_length_can_be_read_to_its_end() -> None:
+    """The header of a stream does not limit its length."""
     pcm = bytes(range(200))
     with wave.open(io.BytesIO(wav_header(AudioFormat(8_000)) + pcm)) as reader:
         assert reader.readframes(10_000) == pcm
 
 
-def test_header_has_its_stated_length_and_stereo_is_told() -> None:
+def test_the_header_has_its_stated_length_for_stereo_too() -> None:
     """The header is 44 bytes for any number of channels."""
     header = wav_header(AudioFormat(48_000, num_channels=2), 0)
     assert len(header) == HEADER_NUM_BYTES
@@ -34,7 +34,7 @@ def test_header_has_its_stated_length_and_stereo_is_told() -> None:
         assert reader.getnchannels() == 2
 
 
-def test_too_long_for_a_wav_file_is_refused() -> None:
-    """Sizes beyond 32 bits are an error, not a wrapped number."""
+def test_data_too_long_for_a_wav_file_is_rejected() -> None:
+    """A size beyond 32 bits is an error, not a wrapped number."""
     with pytest.raises(ValueError, match="several files"):
         wav_header(AudioFormat(24_000), 2**32)

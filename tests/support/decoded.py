@@ -1,4 +1,4 @@
-"""What a player makes of encoded sound, by PyAV."""
+"""Decoding of encoded audio with PyAV."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 RAW = {"pcm": "s16le", "mulaw": "mulaw", "alaw": "alaw", "aac": "aac"}
-"""How the formats that do not say what they are have to be opened."""
+"""FFmpeg names of the formats that cannot be recognised by their content."""
 
 
 def decoded(sound: bytes, encoding: Encoding, sample_rate: int | None = None) -> Samples:
-    """All channels of a body, or of the beginning of one; float32, shape (num_channels, num_samples).
+    """Return all channels of a body or of its beginning, float32, shape (num_channels, num_samples).
 
-    Empty where nothing can be decoded yet.
+    The result is empty if nothing can be decoded yet.
     """
     resampler = av.AudioResampler(format="fltp", rate=sample_rate or encoding.sample_rate)
     try:

@@ -1,4 +1,4 @@
-"""Sound for parts of the audio chain, and how to run them."""
+"""Test signals for effects, and functions that run and measure them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RATE = 24_000
 
 
 class Effect(Protocol):
-    """What sound can be pushed through."""
+    """Effect under test."""
 
     def push(self, samples: Samples) -> Samples: ...
 
@@ -23,20 +23,20 @@ class Effect(Protocol):
 
 
 def babble(num_samples: int, *, seed: int = 5, level: float = 0.1) -> Samples:
-    """Noise whose loudness changes like that of syllables, five a second."""
+    """Return noise with the envelope of syllables, five per second."""
     random = np.random.default_rng(seed)
     swell = 0.5 + 0.5 * np.sin(2 * np.pi * 5 * np.arange(num_samples) / RATE)
     return (random.standard_normal(num_samples) * swell * level).astype(np.float32)
 
 
 def tone(frequency_hz: float, *, duration_s: float = 1.0, level: float = 0.5, sample_rate: int = RATE) -> Samples:
-    """A sine."""
+    """Return a sine."""
     angle = 2 * np.pi * frequency_hz * np.arange(round(duration_s * sample_rate)) / sample_rate
     return (level * np.sin(angle)).astype(np.float32)
 
 
 def through(effect: Effect, samples: Samples, cuts: Sequence[int] = ()) -> Samples:
-    """All that an effect makes of sound that comes in these pieces."""
+    """Return the whole output of an effect for audio that is cut at these places."""
     pieces = np.split(samples, sorted(min(cut, len(samples)) for cut in cuts))
     return np.concatenate([*(effect.push(piece) for piece in pieces), effect.flush()])
 
@@ -44,7 +44,7 @@ def through(effect: Effect, samples: Samples, cuts: Sequence[int] = ()) -> Sampl
 def most_held_s(
     effect: Effect, samples: Samples, *, speed: float = 1.0, sample_rate: int = RATE, piece_s: float = 0.001
 ) -> float:
-    """The longest that output was behind input, in seconds of input that comes in pieces of this length."""
+    """Return the maximum delay of the output, in seconds of input that is pushed in pieces of this length."""
     num_in, num_out, most = 0, 0, 0.0
     num_piece = int(piece_s * sample_rate)
     for piece in np.split(samples, range(num_piece, len(samples), num_piece)):
@@ -55,17 +55,17 @@ def most_held_s(
 
 
 def same_however_cut(make: Callable[[], Effect], samples: Samples, cuts: Sequence[int]) -> bool:
-    """Bit for bit."""
+    """Return whether the output with these cuts is bit for bit that without cuts."""
     return np.array_equal(through(make(), samples, cuts), through(make(), samples))
 
 
 def level_db(samples: Samples) -> float:
-    """Of full scale, root of the mean square."""
+    """Return the RMS level, in dBFS."""
     return float(10 * np.log10(np.mean(np.square(samples, dtype=np.float64)) + 1e-12))
 
 
 def true_peak_db(samples: Samples, *, factor: int = 8) -> float:
-    """Highest value of the band-limited sound through the samples, by a Fourier transform of all of it."""
+    """Return the maximum of the band-limited signal through the samples, by one Fourier transform."""
     padded = np.concatenate((np.zeros(4096), samples, np.zeros(4096)))
     spectrum = np.fft.rfft(padded)
     spectrum = np.concatenate((spectrum, np.zeros((factor - 1) * len(padded) // 2)))

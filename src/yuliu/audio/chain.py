@@ -1,8 +1,8 @@
-"""What is done to the sound of a part of a stream, in a fixed order, each off unless asked for.
+"""Effects on the audio of a part of a stream, in a fixed order, each off by default.
 
-Noise suppression, high-pass, compressor, pace and pitch, volume, limiter. All are exact: however the sound is cut into
-pushes, the same samples come out. Levelling (:mod:`yuliu.audio.loudness`) is not among them: it remembers what was
-spoken before, so that a stream has one and a part has none.
+The order is noise suppression, high-pass, compressor, pace and pitch, volume, limiter. All are exact: the output does
+not depend on how the input is cut into pushes. Levelling (:mod:`yuliu.audio.loudness`) is not among them: it remembers
+earlier speech, so it belongs to the stream, not to a part.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ MIN_VOLUME_DB, MAX_VOLUME_DB = -60.0, 20.0
 
 
 class Effect(Protocol):
-    """A part of a chain."""
+    """One effect of a chain."""
 
     @property
     def lag_s(self) -> float:
-        """Most that it holds back, seconds of what is pushed."""
+        """Maximum that it holds back, in seconds of its input."""
         ...
 
     def push(self, samples: Samples) -> Samples:
-        """What is certain now, float32, shape (num_samples,); may be empty."""
+        """Return the output that is certain now, float32, shape (num_samples,); may be empty."""
         ...
 
     def flush(self) -> Samples:
-        """The rest; nothing is pushed afterwards."""
+        """Return the rest; nothing is pushed afterwards."""
         ...
 
 
@@ -50,30 +50,30 @@ def _check(param: str, value: float, low: float, high: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Effects:
-    """What is done to what a voice speaks. Nothing is changed by default.
+    """Effects on the audio of a voice. None is on by default.
 
     Raises:
         InvalidRequest: ``pitch_semitones``, ``volume_db`` or ``compression`` is out of its range.
     """
 
     volume_db: float = 0.0
-    """Louder or softer, -60 to 20 dB."""
+    """Gain, -60 to 20 dB."""
     pitch_semitones: float = 0.0
-    """Higher or lower, -12 to 12. Formants move, too: beyond two or three it is another person."""
+    """Change of pitch, -12 to 12. Formants move with it: beyond two or three semitones the speaker sounds like
+    another."""
     level: bool = False
-    """Brings sentences slowly to one loudness."""
+    """Slowly brings sentences to one loudness."""
     compression: Compression | None = None
-    """Makes loud and soft sounds more alike."""
+    """Reduces the difference between loud and soft sounds."""
     highpass: bool = False
-    """Takes away what lies below a voice."""
+    """Removes everything below the range of a voice."""
     denoise: bool = False
-    """Takes noise away (RNNoise, the extra ``denoise``): for voices that were made from noisy recordings."""
+    """Suppresses noise (RNNoise, the extra ``denoise``), for voices trained on noisy recordings."""
     limit: bool | None = None
-    """Keeps true peaks below -1 dB of full scale. None: where something that is wanted may make peaks higher. Where it
-    is refused, peaks are bent instead."""
+    """Keeps true peaks below -1 dBFS. None limits if another effect may raise peaks; False bends peaks instead."""
 
     def __post_init__(self) -> None:
-        """Refuse values that cannot be served."""
+        """Reject values out of range."""
         _check("volume_db", self.volume_db, MIN_VOLUME_DB, MAX_VOLUME_DB)
         _check("pitch_semitones", self.pitch_semitones, -MAX_SEMITONES, MAX_SEMITONES)
         if (compression := self.compression) is not None:
@@ -81,12 +81,12 @@ class Effects:
                 _check("effects.compress", getattr(compression, name), low, high)
 
     def raises_peaks(self, speed: float = 1.0) -> bool:
-        """Whether peaks may become higher: filters and stretching move them, too, not only gains."""
+        """Return whether peaks may become higher: filters and stretching move them too, not only gains."""
         moves = self.denoise or self.highpass or self.pitch_semitones != 0.0 or speed != 1.0
         return moves or self.level or self.compression is not None or self.volume_db > 0
 
     def limits(self, speed: float = 1.0) -> bool:
-        """Whether there is a limiter."""
+        """Return whether a limiter is used."""
         return self.raises_peaks(speed) if self.limit is None else self.limit
 
 
@@ -94,36 +94,36 @@ NO_EFFECTS = Effects()
 
 
 class Chain:
-    """The effects on one part, in a row.
+    """Chain of the effects on one part.
 
     Args:
-        sample_rate: Hz, 8000 to 48000.
-        effects: Which; ``level`` counts only in that a limiter is needed behind it.
-        speed: Pace of sound whose model has none of its own, 0.25 to 4.
+        sample_rate: In Hz, 8000 to 48000.
+        effects: Effects to apply; ``level`` only means that a limiter may be needed.
+        speed: Pace, 0.25 to 4, for models that cannot change their own.
 
     Raises:
-        InvalidRequest: The extra ``denoise`` is wanted and not installed.
+        InvalidRequest: Noise suppression is requested, but the extra ``denoise`` is not installed.
         ValueError: ``speed`` is out of its range.
     """
 
     def __init__(self, sample_rate: int, effects: Effects, speed: float = 1.0) -> None:
         self._effects = _row(sample_rate, effects, speed)
         self.lag_s = lag_s(sample_rate, effects, speed)
-        """Most that is held back, seconds of what is pushed; 0 also says that as many samples come out."""
+        """Maximum that is held back, in seconds of input; 0 also means that each push returns as many samples."""
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is changed."""
+        """Whether the chain changes nothing."""
         return not self._effects
 
     def push(self, samples: Samples) -> Samples:
-        """What is certain of the output now, float32, shape (num_samples,); may be empty."""
+        """Return the output that is certain now, float32, shape (num_samples,); may be empty."""
         for effect in self._effects:
             samples = effect.push(samples)
         return samples
 
     def flush(self) -> Samples:
-        """The rest: what each effect held back goes through those behind it. Nothing is pushed afterwards."""
+        """Return the rest, which passes through all later effects. Nothing is pushed afterwards."""
         rest = np.zeros(0, np.float32)
         for effect in self._effects:
             rest = np.concatenate((effect.push(rest), effect.flush()))
@@ -150,9 +150,9 @@ def _row(sample_rate: int, wanted: Effects, speed: float) -> list[Effect]:
 
 
 def lag_s(sample_rate: int, effects: Effects, speed: float = 1.0) -> float:
-    """Most that a :class:`Chain` holds back, seconds of what is pushed, without making one.
+    """Return the maximum that a :class:`Chain` holds back, in seconds of its input, without making one.
 
-    What is held back behind a change of pace is as many seconds of the input as it stands for.
+    Audio held back after a change of pace counts as the input that it was made from.
     """
     found_s = Denoiser.lag_s if effects.denoise else 0.0
     found_s += stretch_lag_s(sample_rate, speed, effects.pitch_semitones)

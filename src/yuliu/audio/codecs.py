@@ -1,9 +1,9 @@
-"""The encoders of FFmpeg, through PyAV: 16-bit samples in, bytes of a container out.
+"""Encoders of FFmpeg through PyAV: 16-bit samples in, bytes of a container out.
 
-Every codec is fed frames of its own size, whatever the cuts of what is written, so the bytes depend on the sound alone.
-Encoding, muxing and the writing of containers release the interpreter's lock. PyAV puts a filter graph before every
-codec, which it makes at the first frame, holding that lock, with as many threads as there are cores (at most 16), which
-never have anything to do. It is made with the encoder here, before there is sound, and, on Linux, without them.
+Every codec receives frames of its own size, however the input is cut, so the bytes depend on the audio alone. Encoding,
+muxing and writing the container release the interpreter lock. PyAV puts a filter graph in front of every codec; it
+builds that graph at the first frame, holding the lock, with one idle thread per core (at most 16). Here the graph is
+built together with the encoder, before there is audio, and on Linux without those threads.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ if TYPE_CHECKING:
 
 OPUS_FRAME_S = 0.02
 OPUS_RATE = 48_000
-"""What Opus is decoded to, Hz, whatever it was made of."""
+"""Sample rate at which Opus is always decoded, in Hz."""
 OPUS_HEAD_RATE_AT = 12
-"""Where an Opus head (RFC 7845) says what rate the sound had before, four bytes."""
+"""Offset in an Opus header (RFC 7845) of the original sample rate, which takes four bytes."""
 FLAC_STREAM_FRAME_S = 0.02
-"""Length of a FLAC frame that is sent while it is being made; files have the encoder's own, about 0.2 s."""
+"""Length of a FLAC frame in a live stream; files have the encoder's default, about 0.2 s."""
 MP3_FAST_RATE = 32_000
-"""From this rate on, Hz, and for two channels, LAME does without noise shaping (level 7, not 5) to stay within 1 % of a
-core. Two channels at 44.1 or 48 kHz take 1.7 % even so."""
+"""Sample rate, in Hz, from which LAME works without noise shaping (level 7 instead of 5) to stay within 1 % of a core,
+as it does for two channels. Two channels at 44.1 or 48 kHz still take 1.7 %."""
 BUFFER_NUM_BYTES = 4096
 FILE_BOX_NUM_BYTES = 1024
-"""Room for what stands at the head of an MP4 file beside 8 bytes (place and size) for every frame."""
+"""Space for the header of an MP4 file, apart from 8 bytes (offset and size) for every frame."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How FFmpeg makes a format."""
+    """FFmpeg settings for one format."""
 
     container: str
     codec: str
@@ -55,13 +55,13 @@ class Recipe:
     """``s16`` (the channels interleaved), ``s16p`` or ``fltp`` (one after the other)."""
     codec_options: Mapping[str, str] = field(default_factory=dict)
     stream_options: Mapping[str, str] = field(default_factory=dict)
-    """Of the container, where bytes are sent as they are made: without them it holds sound back for up to 2 s."""
+    """Container options for live output; without them the container holds audio back for up to 2 s."""
     file_options: Mapping[str, str] = field(default_factory=dict)
-    """Of the container, where all is at hand."""
+    """Container options for complete files."""
 
 
-# Complexity 5 takes a third of the time of 10; AAC's fast coder less than half of that of its two loops. Spectra after
-# decoding are as near to the original (docs/design/audio-out.md).
+# Complexity 5 takes a third of the time of 10, and AAC's fast coder less than half the time of the two-loop one.
+# Decoded spectra are equally close to the original (docs/design/audio-out.md).
 _OPUS = {"application": "audio", "compression_level": "5", "frame_duration": f"{OPUS_FRAME_S * 1000:g}"}
 
 RECIPES: Mapping[FormatName, Recipe] = {
@@ -84,18 +84,18 @@ RECIPES: Mapping[FormatName, Recipe] = {
 
 
 class ForwardBuffer:
-    """Where a container is written that can only go forward."""
+    """Write-only target for a container that never seeks."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []
 
     def write(self, data: bytes) -> int:
-        """Keep what the container writes; PyAV calls it."""
+        """Keep the bytes; called by PyAV."""
         self._pieces.append(bytes(data))
         return len(data)
 
     def take(self) -> bytes:
-        """All that was written since the last time."""
+        """Return everything written since the last call."""
         taken = b"".join(self._pieces)
         self._pieces.clear()
         return taken
@@ -105,12 +105,12 @@ class ContainerCodec:
     """One codec in one container.
 
     Args:
-        encoding: What to make; its name is one of :data:`RECIPES`.
-        sink: Where the container writes: a :class:`ForwardBuffer`, or a file whose head is set right at the end.
-        num_samples: How much will come, where that is known; sizes are then right, and nothing is sent early.
+        encoding: Target encoding; its name is one of :data:`RECIPES`.
+        sink: Target of the container: a :class:`ForwardBuffer`, or a file whose header is corrected at the end.
+        num_samples: Total number of samples, if known; sizes in the header are then right, and nothing is sent early.
 
     Raises:
-        SynthesisFailed: FFmpeg would not.
+        SynthesisFailed: FFmpeg could not open the encoder.
     """
 
     def __init__(self, encoding: Encoding, sink: ForwardBuffer | BinaryIO, *, num_samples: int | None = None) -> None:
@@ -127,7 +127,7 @@ class ContainerCodec:
         _make_graph(self._stream, encoding, self._time_base)
 
     def write(self, pcm: Pcm) -> None:
-        """Encode what fills frames, keep the rest."""
+        """Encode as many whole frames as there are and keep the rest."""
         held = np.concatenate((self._held, pcm))
         num_whole = len(held) - len(held) % self._num_frame
         with _ours(self._encoding):
@@ -136,7 +136,7 @@ class ContainerCodec:
         self._held = held[num_whole:].copy()
 
     def finish(self) -> None:
-        """Encode the rest, let the codec give what it holds back, and end the container."""
+        """Encode the rest, drain the codec and end the container."""
         with _ours(self._encoding):
             if len(self._held):
                 self._encode(self._held)
@@ -145,7 +145,7 @@ class ContainerCodec:
             self._container.close()
 
     def close(self) -> None:
-        """Free it, whatever state it is in; what was not finished is lost, and complaints about that tell nothing."""
+        """Release the codec in any state; unfinished output is lost, and errors about that are ignored."""
         with suppress(SynthesisFailed), _ours(self._encoding):
             self._container.close()
 
@@ -159,12 +159,12 @@ class ContainerCodec:
 
 
 def _container_options(encoding: Encoding, num_samples: int | None) -> dict[str, str]:
-    """Bytes that depend on the sound alone (no random serial numbers, no versions), and go out as soon as they can."""
+    """Return options that make the bytes depend on the audio alone (no serial numbers, no versions) and flush early."""
     recipe = RECIPES[encoding.name]
     if num_samples is None:
         return {"fflags": "+bitexact+flush_packets", **recipe.stream_options}
     options = {"fflags": "+bitexact", **recipe.file_options}
-    if recipe.container == "mp4":  # the head before the sound, so that a player may begin before it has all
+    if recipe.container == "mp4":  # the header precedes the audio, so that a player can start early
         num_frames = num_samples / (encoding.sample_rate * OPUS_FRAME_S)
         options["moov_size"] = str(FILE_BOX_NUM_BYTES + 16 * round(num_frames + 2))
     return options
@@ -201,7 +201,7 @@ def _stream(container: OutputContainer, encoding: Encoding, *, live: bool) -> Au
 
 
 def _make_graph(stream: AudioStream, encoding: Encoding, time_base: Fraction) -> None:
-    """Let PyAV make its filter graph now. The frame without samples that it is asked for is refused by what is made."""
+    """Make PyAV build its filter graph now, with a frame without samples, which the finished graph rejects."""
     from av import AudioFrame, FFmpegError
 
     frame = AudioFrame(format=RECIPES[encoding.name].sample_format, layout=_layout(encoding), samples=0)
@@ -213,12 +213,12 @@ def _make_graph(stream: AudioStream, encoding: Encoding, time_base: Fraction) ->
 
 @contextmanager
 def _on_one_core() -> Iterator[None]:
-    """FFmpeg starts as many threads for a graph as the calling thread may use cores: let it be one for a moment."""
+    """Restrict the calling thread to one core for a moment: FFmpeg starts one graph thread per usable core."""
     cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else set()
     try:
         if cores:
             os.sched_setaffinity(0, {max(cores)})
-    except OSError:  # a sandbox may forbid it; the threads do no harm but that there are many
+    except OSError:  # a sandbox may forbid it; the extra threads do no harm
         cores = set()
     try:
         yield
@@ -228,9 +228,10 @@ def _on_one_core() -> Iterator[None]:
 
 
 def _say_48k(stream: AudioStream) -> None:
-    """Chromium's MediaSource refuses MP4 whose two places for the rate differ, and one is always 48 kHz for Opus.
+    """Set the original sample rate in the Opus header to 48 kHz.
 
-    The other is what the sound was before it was encoded, which decoders have no use for.
+    Chromium's MediaSource rejects an MP4 whose two sample rates differ; the other one is always 48 kHz for Opus.
+    Decoders do not use the original rate.
     """
     context = stream.codec_context
     context.open(strict=False)
@@ -243,7 +244,7 @@ def _layout(encoding: Encoding) -> str:
 
 
 def _frame(pcm: Pcm, sample_format: str, encoding: Encoding) -> AudioFrame:
-    """A frame with the same sound in every channel."""
+    """Return a frame with the same samples in every channel."""
     from av import AudioFrame
 
     frame = AudioFrame.from_ndarray(
@@ -262,7 +263,7 @@ def _planes(pcm: Pcm, sample_format: str, num_channels: int) -> Pcm | Samples:
 
 @contextmanager
 def _ours(encoding: Encoding) -> Iterator[None]:
-    """Whatever the encoder complains of is our fault: it was given checked parameters and clipped samples."""
+    """Report errors of the encoder as ours: its parameters were checked and its samples clipped."""
     from av import FFmpegError
 
     try:

@@ -1,4 +1,4 @@
-"""Makes loud and soft parts of speech more alike: for cars, streets and small loudspeakers."""
+"""Dynamic range compression, for listening in cars, in the street and on small loudspeakers."""
 
 from __future__ import annotations
 
@@ -19,35 +19,35 @@ RANGES: Mapping[str, tuple[float, float]] = {
     "release_s": (0.0001, 9.0),
     "makeup_db": (0.0, 36.0),
 }
-"""The least and the most that can be asked for, of each field of :class:`Compression`."""
+"""Minimum and maximum of each field of :class:`Compression`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Compression:
-    """How much; the defaults suit voices at the common loudness."""
+    """Settings of the compressor; the defaults suit voices at the common loudness."""
 
     threshold_db: float = -24.0
-    """Level above which it works, dB of full scale, -60 to 0."""
+    """Level above which it works, in dBFS, -60 to 0."""
     ratio: float = 3.0
-    """So many dB above the threshold become one, 1 to 20."""
+    """Ratio by which the level above the threshold is reduced, 1 to 20."""
     attack_s: float = 0.005
     """Time in which the gain falls, 0.0001 to 2 s."""
     release_s: float = 0.12
-    """Time in which it comes back, 0.0001 to 9 s."""
+    """Time in which the gain recovers, 0.0001 to 9 s."""
     makeup_db: float = 0.0
-    """Gain on all of it afterwards, 0 to 36 dB."""
+    """Gain applied afterwards, 0 to 36 dB."""
 
 
 class Compressor:
-    """Turns down what is above a threshold, by a ratio.
+    """Compressor: reduces the level above a threshold by a ratio.
 
     Args:
-        sample_rate: Hz.
-        compression: How much.
+        sample_rate: In Hz.
+        compression: Settings.
     """
 
     lag_s = 0.0
-    """Nothing is held back."""
+    """This effect holds nothing back."""
 
     def __init__(self, sample_rate: int, compression: Compression = Compression()) -> None:
         options = {
@@ -60,11 +60,11 @@ class Compressor:
         self._graph = FilterGraph(sample_rate, [("acompressor", options)])
 
     def push(self, samples: Samples) -> Samples:
-        """The samples, compressed, float32, as many as came in; may leave [-1, 1]."""
+        """Return the compressed samples, float32, as many as were pushed; may exceed [-1, 1]."""
         return self._graph.push(samples)
 
     def flush(self) -> Samples:
-        """Nothing: all is out."""
+        """Return nothing: this effect holds nothing back."""
         return NO_SAMPLES
 
 

@@ -1,7 +1,7 @@
-"""Takes noise away from recorded speech with RNNoise; sound that a model made needs none of it.
+"""Noise suppression for recorded speech with RNNoise; synthesised speech does not need it.
 
-RNNoise (BSD-3-Clause) comes with the package ``pyrnnoise``, the extra ``denoise``. Of that package only the library is
-opened: importing it would load a plotting library first.
+RNNoise (BSD-3-Clause) comes with the package ``pyrnnoise``, the extra ``denoise``. Only the shared library of that
+package is loaded: importing the package would load a plotting library first.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 MODEL_RATE = 48_000
-"""Rate at which RNNoise works, Hz."""
+"""Sample rate at which RNNoise works, in Hz."""
 FRAME_SAMPLES = 480
 DELAY_SAMPLES = 960
-"""What RNNoise gives is so much later than what it is given."""
+"""Delay of the output of RNNoise."""
 MAX_RESAMPLERS_LAG_S = 0.018
 _PCM_SCALE = np.float32(32768.0)
 _LIBRARIES = ("librnnoise.so", "librnnoise.dylib", "rnnoise.dll")
 
 
 def require_denoise() -> None:
-    """Find out early whether noise can be taken away here.
+    """Check early that noise suppression is available.
 
     Raises:
         InvalidRequest: The extra ``denoise`` is not installed.
@@ -42,17 +42,17 @@ def require_denoise() -> None:
 
 
 class Denoiser:
-    """Speech without the noise around it, in its place and of its length.
+    """Noise suppressor whose output has the position and the length of its input.
 
     Args:
-        sample_rate: Hz, 8000 to 48000.
+        sample_rate: In Hz, 8000 to 48000.
 
     Raises:
         InvalidRequest: The extra ``denoise`` is not installed.
     """
 
     lag_s = (DELAY_SAMPLES + FRAME_SAMPLES) / MODEL_RATE + MAX_RESAMPLERS_LAG_S
-    """Most that is held back, seconds."""
+    """Maximum that is held back, in seconds."""
 
     def __init__(self, sample_rate: int) -> None:
         self._library = _library()
@@ -65,11 +65,11 @@ class Denoiser:
         self._num_out = -DELAY_SAMPLES
 
     def push(self, samples: Samples) -> Samples:
-        """What is certain now, float32, shape (num_samples,); may be empty."""
+        """Return the output that is certain now, float32, shape (num_samples,); may be empty."""
         return self._down.push(self._cleaned(self._up.push(samples)))
 
     def flush(self) -> Samples:
-        """The rest."""
+        """Return the rest."""
         rest = self._cleaned(self._up.flush())
         num_missing = self._num_in - max(0, self._num_out)
         silence = np.zeros(DELAY_SAMPLES + FRAME_SAMPLES, np.float32)
@@ -77,7 +77,7 @@ class Denoiser:
         return np.concatenate((self._down.push(tail), self._down.flush()))
 
     def _cleaned(self, samples: Samples) -> Samples:
-        """Whole frames of what was held and came now, cleaned; without the silence before the sound."""
+        """Return all whole frames, cleaned, without the silence that precedes the output."""
         self._num_in += len(samples)
         held = np.concatenate((self._held, samples))
         num_taken = len(held) - len(held) % FRAME_SAMPLES
@@ -93,14 +93,14 @@ class Denoiser:
 
 
 def _found() -> Path | None:
-    """Where the library is; None if the extra is not installed."""
+    """Return the path of the library; None if the extra is not installed."""
     spec = find_spec("pyrnnoise")
     folders = spec.submodule_search_locations if spec else None
     paths = [Path(folder) / name for folder in folders or () for name in _LIBRARIES]
     return next((path for path in paths if path.is_file()), None)
 
 
-_PATH = _found()  # looked for once, with the imports: later somebody may wait
+_PATH = _found()  # searched once, at import, so that no request waits for it
 
 
 @cache

@@ -1,12 +1,13 @@
-"""Sound to the bytes of a format: in a stream, one encoder per response, or a whole body at once.
+"""Encoding of audio as the bytes of a format: as a stream, with one encoder per response, or as a complete body.
 
-An encoder takes the samples of a voice and does all that is between them and the wire: another rate, 16 bits, a second
-channel, codec, container. What it gives depends on the samples alone, never on how they were cut into writes. Nothing
-is read, waited for or kept outside of it; only the first encoder of a process takes long (PyAV is loaded: 50 ms and
-more), so servers open one before they listen.
+An encoder takes the samples of a voice to the wire: resampling, 16 bits, a second channel, codec and container. Its
+output depends on the samples alone, never on how they are cut into writes. It does no I/O and keeps no state elsewhere.
+Only the first encoder of a process takes long (loading PyAV takes at least 50 ms), so a server opens one before it
+listens.
 
-Writes take up to 0.2 ms of CPU per 20 ms of sound (docs/design/audio-out.md), and release the interpreter's lock for
-most of it: call them on threads, not in an event loop. An encoder is not to be used by two threads at once.
+A write takes up to 0.2 ms of CPU time per 20 ms of audio (docs/design/audio-out.md) and releases the interpreter lock
+for the larger part of it: call it on a thread, not in an event loop. An encoder must not be used by two threads at
+once.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class _FormatEncoder(Protocol):
-    """16-bit samples at the rate of the encoding to bytes."""
+    """Encoder of 16-bit samples that have the sample rate of the encoding."""
 
     def write(self, pcm: Pcm) -> bytes: ...
 
@@ -44,14 +45,14 @@ class _FormatEncoder(Protocol):
 
 
 class Encoder:
-    """Makes one response from the sound of one stream. Also a context manager that closes it.
+    """Encoder of the audio of one stream, also a context manager that closes it.
 
     Args:
-        encoding: What to make.
-        source_rate: Rate of the samples to come, Hz.
+        encoding: Target encoding.
+        source_rate: Sample rate of the input, in Hz.
 
     Raises:
-        SynthesisFailed: The encoder could not be opened. Any of its methods may raise it, too; then only close it.
+        SynthesisFailed: The encoder could not be opened. Its methods may raise it too; then only close it.
     """
 
     def __init__(self, encoding: Encoding, source_rate: int) -> None:
@@ -60,18 +61,18 @@ class Encoder:
         self._coder: _FormatEncoder | None = _Streamed(encoding) if encoding.name in RECIPES else _Plain(encoding)
 
     def write(self, samples: Samples) -> bytes:
-        """What can be sent after these samples; the first ones come after the container's head. May be empty.
+        """Return the bytes that can be sent now, the header of the container included; may be empty.
 
         Raises:
-            Closed: It was finished or closed before.
+            Closed: The encoder has been finished or closed.
         """
         return self._open().write(_pcm(self._resampler.push(samples), self._resampler))
 
     def finish(self) -> bytes:
-        """All that is left, and the end of the container; the encoder is closed by it.
+        """Return the remaining bytes and the end of the container, and close the encoder.
 
         Raises:
-            Closed: It was finished or closed before.
+            Closed: The encoder has been finished or closed.
         """
         coder = self._open()
         try:
@@ -80,13 +81,13 @@ class Encoder:
             self.close()
 
     def close(self) -> None:
-        """Free it; what was not yet given is lost. May be called at any time, any number of times."""
+        """Release the encoder and drop pending output. May be called at any time, any number of times."""
         coder, self._coder = self._coder, None
         if coder is not None:
             coder.close()
 
     def __enter__(self) -> Self:
-        """The encoder."""
+        """Return the encoder."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -100,18 +101,18 @@ class Encoder:
 
 
 def whole(samples: Samples, encoding: Encoding, source_rate: int) -> bytes:
-    """A body that says in its head how long it is, for those who want to know before they play.
+    """Return a complete body whose header states its length, for players that need it in advance.
 
-    WAV and FLAC tell their size, MP3 has a Xing head, MP4 and WebM a duration and an index; Opus and AAC have no such
-    place.
+    WAV and FLAC state their size, MP3 has a Xing header, MP4 and WebM a duration and an index; Opus and AAC have no
+    place for it.
 
     Args:
-        samples: All of the sound.
-        encoding: What to make.
-        source_rate: Rate of the samples, Hz.
+        samples: All of the audio.
+        encoding: Target encoding.
+        source_rate: Sample rate of the input, in Hz.
 
     Raises:
-        ValueError: It is a WAV of more than 4 GiB.
+        ValueError: The body is a WAV file of more than 4 GiB.
         SynthesisFailed: The encoder failed.
     """
     resampler = Resampler(source_rate, encoding.sample_rate)
@@ -127,13 +128,13 @@ def whole(samples: Samples, encoding: Encoding, source_rate: int) -> bytes:
 
 
 def _pcm(resampled: Samples, resampler: Resampler) -> Pcm:
-    """16 bits of what a resampler gave: peaks that another rate takes beyond full scale are bent, not cut off flat."""
+    """Return resampled samples as 16 bits; peaks that resampling takes beyond full scale are bent, not clipped."""
     is_other = resampler.source_rate != resampler.sample_rate
     return to_s16(bend(resampled) if is_other else resampled)
 
 
 class _Streamed:
-    """A codec of FFmpeg whose container only goes forward."""
+    """FFmpeg codec with a container that never seeks."""
 
     def __init__(self, encoding: Encoding) -> None:
         self._sink = ForwardBuffer()
@@ -152,7 +153,7 @@ class _Streamed:
 
 
 class _Plain:
-    """Formats of one number per sample: PCM, alone or in WAV, and G.711."""
+    """Coder of formats with one number per sample: PCM, bare or in WAV, and G.711."""
 
     def __init__(self, encoding: Encoding, *, num_samples: int | None = None) -> None:
         self._num_channels = encoding.num_channels

@@ -1,4 +1,4 @@
-"""What sound can be sent as: names, media types, rates and bit rates. The encoders are in :mod:`yuliu.audio.encode`."""
+"""Output formats: names, media types, sample rates and bit rates. The encoders are in :mod:`yuliu.audio.encode`."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _MPEG_RATES = (8_000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48
 
 @dataclass(frozen=True, slots=True)
 class SoundFormat:
-    """A way to send sound."""
+    """Properties of an output format."""
 
     media_type: str
-    """For ``Content-Type``."""
+    """Value of ``Content-Type``."""
     suffix: str
-    """For the names of files, with its dot."""
+    """Suffix of file names, with its dot."""
     sample_rates: tuple[int, ...] = ()
-    """The rates it can carry, Hz, ascending; none where it carries any."""
+    """Sample rates of the format, in Hz, ascending; empty if it carries any."""
     kbps: tuple[int, int] | None = None
-    """Lowest and highest bit rate, thousands of bits a second; None where nothing is given up for size."""
+    """Lowest and highest bit rate, in kilobits per second; None for a lossless format."""
     max_num_channels: int = 2
 
 
@@ -49,41 +49,41 @@ SOUND_FORMATS: Mapping[FormatName, SoundFormat] = {
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """A format with its parameters: what one response is sent as. Made by :func:`choose_encoding`."""
+    """Format of one response with its parameters, made by :func:`choose_encoding`."""
 
     name: FormatName
     sample_rate: int
-    """Hz, as carried by the format. (Decoders of Opus give 48 kHz whatever it was.)"""
+    """Sample rate in the format, in Hz. (Decoders of Opus always return 48 kHz.)"""
     num_channels: int = 1
-    """1, or 2 for the same sound on both sides."""
+    """1, or 2 with the same samples in both channels."""
     kbps: int | None = None
-    """Thousands of bits a second; None for formats that give up nothing for size."""
+    """Bit rate, in kilobits per second; None for a lossless format."""
 
     @property
     def media_type(self) -> str:
-        """For ``Content-Type``."""
+        """Value of ``Content-Type``."""
         return SOUND_FORMATS[self.name].media_type
 
     @property
     def suffix(self) -> str:
-        """For the names of files, with its dot."""
+        """Suffix of file names, with its dot."""
         return SOUND_FORMATS[self.name].suffix
 
 
 def choose_encoding(
     name: str, source_rate: int, *, sample_rate: int | None = None, num_channels: int = 1, kbps: int | None = None
 ) -> Encoding:
-    """What to send as, from what was asked for.
+    """Return the encoding for the requested parameters.
 
     Args:
         name: One of :data:`FORMATS`.
-        source_rate: The voice's, Hz.
-        sample_rate: Hz; None takes the voice's, or the next higher one that the format can carry.
+        source_rate: Sample rate of the voice, in Hz.
+        sample_rate: In Hz; None takes the rate of the voice, or the next higher rate of the format.
         num_channels: 1 or 2.
-        kbps: Thousands of bits a second; None takes one at which speech sounds clean.
+        kbps: Bit rate, in kilobits per second; None takes one at which speech sounds clean.
 
     Raises:
-        InvalidRequest: The format does not exist or cannot be had so; ``param`` is the argument at fault.
+        InvalidRequest: The format is unknown or does not support a parameter; ``param`` names the argument.
     """
     if name not in FORMATS:
         raise InvalidRequest(f"no such format; there are {', '.join(FORMATS)}", param="name")
@@ -128,7 +128,10 @@ def _clean_kbps(name: FormatName, sample_rate: int) -> int:
 
 
 def _highest_kbps(name: FormatName, sample_rate: int) -> int:
-    """MPEG's bit rates depend on the rate: tables of ISO 11172-3 and 13818-3; 6144 bits per 1024 samples of AAC."""
+    """Return the highest bit rate, which in MPEG depends on the sample rate.
+
+    MP3 follows the tables of ISO 11172-3 and 13818-3; AAC has at most 6144 bits per 1024 samples.
+    """
     if name == "mp3":
         return 64 if sample_rate < 16_000 else 160 if sample_rate < 32_000 else 320
     if name == "aac":

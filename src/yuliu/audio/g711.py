@@ -1,4 +1,4 @@
-"""G.711: telephone sound, 8 bits a sample, by tables made from the definition of the two laws (ITU-T G.711)."""
+"""G.711, telephone audio with 8 bits per sample, by tables built from the definition of the two laws (ITU-T G.711)."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MULAW_BIAS = 0x84
 
 
 def to_g711(pcm: Pcm, law: Law) -> bytes:
-    """One byte a sample: the code whose decoded value is nearest."""
+    """Return one byte per sample: the code whose decoded value is nearest."""
     codes: bytes = _codes(law)[pcm.astype(np.int32) + 0x8000].tobytes()
     return codes
 
 
 @cache
 def decoded(law: Law) -> NDArray[np.int32]:
-    """The 16-bit value of each of the 256 codes."""
+    """Return the 16-bit value of each of the 256 codes."""
     codes = np.arange(256)
     return _mulaw_values(codes) if law == "mulaw" else _alaw_values(codes)
 
@@ -47,7 +47,7 @@ def _alaw_values(codes: NDArray[np.int_]) -> NDArray[np.int32]:
 
 @cache
 def _codes(law: Law) -> NDArray[np.uint8]:
-    """The code of each 16-bit value, from -32768 up."""
+    """Return the code of each 16-bit value, from -32768 up."""
     values = decoded(law)
     order = np.argsort(values, kind="stable")
     borders = (values[order][1:] + values[order][:-1]) / 2

@@ -1,4 +1,4 @@
-"""Louder and softer, and no clip: what comes close to full scale is bent, never cut off flat."""
+"""Gain without clipping: samples close to full scale are bent smoothly."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 KNEE_DB = -1.0
-"""Samples below this level are left as they are, dB of full scale."""
+"""Level below which samples are left unchanged, in dBFS."""
 _KNEE = 10 ** (KNEE_DB / 20)
 _ROOM = 1.0 - _KNEE
 
 
 def bend(samples: Samples) -> Samples:
-    """Samples within [-1, 1]: what is above -1 dB of full scale is bent towards 1, the louder stays the louder.
+    """Return samples within [-1, 1]: values above -1 dBFS are bent towards 1, and their order is kept.
 
-    Each sample depends on itself alone, so nothing is held back and any cuts give the same. The same object where no
+    Each sample depends on itself alone, so nothing is held back and cuts do not matter. Returns the same object if no
     sample is above the knee. Where peaks are far above it, a limiter sounds better.
     """
     size = np.abs(samples)
@@ -32,42 +32,42 @@ def bend(samples: Samples) -> Samples:
 
 
 def scaled(samples: Samples, gain: float) -> Samples:
-    """Samples times a factor, within [-1, 1] as by :func:`bend`."""
+    """Return the samples times a factor, kept within [-1, 1] by :func:`bend`."""
     return bend(samples if gain == 1.0 else samples * np.float32(gain))
 
 
 class Volume:
-    """A gain on all of a stream, which may leave [-1, 1]: that is for a limiter, or :class:`Knee`.
+    """Constant gain; its output may exceed [-1, 1], so a limiter or :class:`Knee` follows it.
 
     Args:
-        gain_db: Louder or softer, dB.
+        gain_db: Gain, in dB.
     """
 
     lag_s = 0.0
-    """Nothing is held back."""
+    """This effect holds nothing back."""
 
     def __init__(self, gain_db: float) -> None:
         self._factor = np.float32(10 ** (gain_db / 20))
 
     def push(self, samples: Samples) -> Samples:
-        """The samples, louder or softer."""
+        """Return the samples with the gain applied."""
         return samples * self._factor
 
     def flush(self) -> Samples:
-        """Nothing: all is out."""
+        """Return nothing: this effect holds nothing back."""
         return np.zeros(0, np.float32)
 
 
 class Knee:
-    """:func:`bend` as a part of a chain, where no limiter is wanted."""
+    """:func:`bend` as an effect of a chain, for streams without a limiter."""
 
     lag_s = 0.0
-    """Nothing is held back."""
+    """This effect holds nothing back."""
 
     def push(self, samples: Samples) -> Samples:
-        """The samples, within [-1, 1]."""
+        """Return the samples, kept within [-1, 1]."""
         return bend(samples)
 
     def flush(self) -> Samples:
-        """Nothing: all is out."""
+        """Return nothing: this effect holds nothing back."""
         return np.zeros(0, np.float32)

@@ -1,7 +1,7 @@
 """Filters of FFmpeg through PyAV, on mono float samples of one rate: the same output however the input is cut.
 
-Not every filter of libavfilter keeps that promise by itself: the usual forms of its biquads take two samples at a time
-and round the odd one otherwise. What stands in :mod:`yuliu.audio` is tested with any cuts.
+Not every filter of libavfilter has this property: the default forms of its biquads process two samples at a time and
+round an odd one differently. Every filter used in :mod:`yuliu.audio` is tested with arbitrary cuts.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 NO_SAMPLES: Samples = np.zeros(0, np.float32)
 
 BIQUAD: Mapping[str, str] = {"transform": "zdf", "precision": "f64"}
-"""Options of second-order filters: the form that takes one sample at a time, in double precision."""
+"""Options of second-order filters: the form that processes one sample at a time, in double precision."""
 
 
 class FilterGraph:
-    """Filters of libavfilter in a row.
+    """Chain of libavfilter filters.
 
     Args:
-        sample_rate: Of input and output, Hz.
-        filters: Names and options.
+        sample_rate: Sample rate of input and output, in Hz.
+        filters: Name and options of each filter, in order.
     """
 
     def __init__(self, sample_rate: int, filters: Sequence[tuple[str, Mapping[str, str]]]) -> None:
@@ -46,7 +46,7 @@ class FilterGraph:
         ).configure()
 
     def push(self, samples: Samples) -> Samples:
-        """What the filters give for these samples, float32, shape (num_samples,); may be empty."""
+        """Return the output for these samples, float32, shape (num_samples,); may be empty."""
         from av import AudioFrame
 
         if not len(samples):
@@ -58,7 +58,7 @@ class FilterGraph:
         return self._pulled()
 
     def flush(self) -> Samples:
-        """What they have held back; nothing can be pushed afterwards."""
+        """Return the samples held back; nothing can be pushed afterwards."""
         self._graph.push(None)
         return self._pulled()
 
@@ -73,5 +73,5 @@ class FilterGraph:
                 frame = self._graph.pull()
             except (NothingYet, Ended):
                 return np.concatenate(pieces) if pieces else NO_SAMPLES
-            assert isinstance(frame, AudioFrame)  # noqa: S101 - an audio graph gives nothing else
+            assert isinstance(frame, AudioFrame)  # noqa: S101 - an audio graph returns nothing else
             pieces.append(frame.to_ndarray()[0].astype(np.float32, copy=False))

@@ -1,4 +1,4 @@
-"""Takes away what lies below a voice: a constant offset, hum of the air, thumps of a microphone."""
+"""High-pass filter for everything below a voice: a constant offset, room rumble, microphone thumps."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 CUTOFF_HZ = 60.0
-"""Where the sound is 3 dB softer; the lowest voices begin at about 75 Hz."""
+"""Cutoff (-3 dB) of the filter; the lowest voices begin at about 75 Hz."""
 
 
 class HighPass:
-    """A Butterworth high-pass of second order: 12 dB less for each octave below its cutoff.
+    """Second-order Butterworth high-pass: 12 dB per octave below its cutoff.
 
     Args:
-        sample_rate: Hz.
-        cutoff_hz: Where it takes 3 dB.
+        sample_rate: In Hz.
+        cutoff_hz: Frequency at which the level is 3 dB lower.
     """
 
     lag_s = 0.0
-    """Nothing is held back."""
+    """This effect holds nothing back."""
 
     def __init__(self, sample_rate: int, cutoff_hz: float = CUTOFF_HZ) -> None:
         self._graph = FilterGraph(sample_rate, [("highpass", {"f": f"{cutoff_hz:g}", "poles": "2", **BIQUAD})])
 
     def push(self, samples: Samples) -> Samples:
-        """The samples without what lies below, float32, as many as came in."""
+        """Return the filtered samples, float32, as many as were pushed."""
         return self._graph.push(samples)
 
     def flush(self) -> Samples:
-        """Nothing: all is out."""
+        """Return nothing: this effect holds nothing back."""
         return NO_SAMPLES

@@ -1,7 +1,7 @@
-"""No sample and nothing between two samples above a ceiling, without the noise of clipping.
+"""True-peak limiter: no sample, and no value between two samples, exceeds a ceiling, without the noise of clipping.
 
-Gains are whole numbers (parts of 2**30), since sums and minima of whole numbers are the same in any order: so the
-output does not depend on how the input was cut, and no loop over samples is needed.
+Gains are integers (units of 2**-30), since sums and minima of integers are the same in any order: the output does not
+depend on how the input is cut, and no loop over samples is needed.
 """
 
 from __future__ import annotations
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     Gains = NDArray[np.int64]
 
 CEILING_DB = -1.0
-"""Highest true peak, dB of full scale: room for the little that codecs add."""
+"""Maximum true peak, in dBFS, with headroom for what codecs add."""
 LOOKAHEAD_S = 0.003
-"""How long before a peak the gain begins to fall."""
+"""Time before a peak at which the gain begins to fall."""
 RELEASE_S = 0.3
-"""Time in which the gain would come back from nothing to one; it comes back in a straight line."""
+"""Time in which the gain would rise linearly from 0 to 1."""
 HALF_TAPS = 16
-"""Samples on each side from which the values between two samples are reckoned."""
+"""Samples on each side from which values between two samples are interpolated."""
 NUM_PARTS = 4
-"""Places looked at for each sample."""
+"""Oversampling factor."""
 _ONE = 1 << 30
 
 
 class Limiter:
-    """Turns the gain down just before what would be too loud, and up again slowly.
+    """Limiter that lowers the gain just before a peak and raises it again slowly.
 
-    A gain is found for every sample from its neighbourhood's true peak (4x oversampled); its least value in the time
-    ahead is taken, let rise slowly, and averaged over that same time, so that it falls in a straight line and has
-    reached what is needed when the peak comes.
+    Every sample gets a gain from the true peak around it (4x oversampled). The minimum over the lookahead is taken,
+    rises slowly, and is averaged over the lookahead, so that the gain falls linearly and is low enough when the peak
+    comes.
 
     Args:
-        sample_rate: Hz.
-        ceiling_db: Highest true peak of the output, dB of full scale, below 0.
+        sample_rate: In Hz.
+        ceiling_db: Maximum true peak of the output, in dBFS, below 0.
     """
 
     def __init__(self, sample_rate: int, ceiling_db: float = CEILING_DB) -> None:
@@ -49,22 +49,22 @@ class Limiter:
         self._num_ahead = round(LOOKAHEAD_S * sample_rate)
         self._rise = max(1, round(_ONE / (RELEASE_S * sample_rate)))
         self.lag_s = limiter_lag_s(sample_rate)
-        """Length of what is held back, seconds: 3 ms and 16 samples."""
+        """Duration that is held back, in seconds: 3 ms and 16 samples."""
         self._kernels = _kernels()
         self._reach = 0.999 * self._ceiling / float(np.abs(self._kernels).sum(axis=1).max())
-        """Sound that stays below this has no true peak above the ceiling."""
+        """Sample value below which no true peak exceeds the ceiling."""
         self._heard: Samples = np.zeros(HALF_TAPS, np.float32)
-        """What true peaks are reckoned from: samples whose own are not known yet, and those just before them."""
-        # Silence comes before the sound and is dropped again, so that peaks at its very start are awaited, too.
+        """Samples whose true peaks are not known yet, and the ones just before them."""
+        # Silence precedes the input and is dropped again, so that a peak at the very start is anticipated too.
         self._num_dropped = self._num_ahead
         self._waiting: Samples = np.zeros(self._num_ahead, np.float32)
         self._wanted: Gains = np.full(self._num_ahead, _ONE, np.int64)
-        """Gains of the samples that wait, as far as they are known."""
+        """Gains of the waiting samples, as far as they are known."""
         self._risen = _ONE
         self._past: Gains = np.full(self._num_ahead, _ONE, np.int64)
 
     def push(self, samples: Samples) -> Samples:
-        """What is certain now, float32, shape (num_samples,); may be empty."""
+        """Return the output that is certain now, float32, shape (num_samples,); may be empty."""
         self._waiting = np.concatenate((self._waiting, samples))
         self._heard = np.concatenate((self._heard, samples))
         num_known = len(self._heard) - 2 * HALF_TAPS
@@ -77,13 +77,13 @@ class Limiter:
         return limited[num_dropped:]
 
     def flush(self) -> Samples:
-        """The rest."""
+        """Return the rest."""
         num_rest = len(self._waiting) - self._num_dropped
         silence = np.zeros(self._num_ahead + HALF_TAPS, np.float32)
         return self.push(silence)[:num_rest]
 
     def _gains(self, heard: Samples) -> Gains:
-        """What each sample may be multiplied with, but for the first and last few that are there for the others."""
+        """Return the gain of each sample, except the first and last few, which only serve as context."""
         num_known = len(heard) - 2 * HALF_TAPS
         own = np.abs(heard[HALF_TAPS : HALF_TAPS + num_known])
         if float(np.abs(heard).max()) <= self._reach:
@@ -111,7 +111,7 @@ class Limiter:
         return limited
 
     def _rising(self, least: Gains) -> Gains:
-        """The same, but for rising no faster than it may."""
+        """Return the gains, limited to the maximum slope upwards."""
         slope = self._rise * np.arange(1, len(least) + 1, dtype=np.int64)
         start = np.concatenate(([self._risen], least - slope))
         risen: Gains = np.minimum.accumulate(start)[1:] + slope
@@ -120,12 +120,12 @@ class Limiter:
 
 
 def limiter_lag_s(sample_rate: int) -> float:
-    """What a :class:`Limiter` holds back, seconds, without making one."""
+    """Return the duration that a :class:`Limiter` holds back, in seconds, without making one."""
     return (round(LOOKAHEAD_S * sample_rate) + HALF_TAPS) / sample_rate
 
 
 def _least_ahead(gains: Gains, num_window: int) -> Gains:
-    """At each place the least of it and those that follow, ``num_window`` in all; as many as have them."""
+    """Return the minimum of each run of ``num_window`` gains, as many as there are."""
     least, width = gains, 1
     while width < num_window:
         step = min(width, num_window - width)
@@ -135,7 +135,7 @@ def _least_ahead(gains: Gains, num_window: int) -> Gains:
 
 
 def _kernels() -> Samples:
-    """Windowed sinc that gives the values between the middle two of its samples; one row for each place."""
+    """Return windowed sinc kernels that interpolate between their middle two samples, one row for each position."""
     places = np.arange(1, NUM_PARTS)[:, None] / NUM_PARTS
     away = np.arange(1 - HALF_TAPS, HALF_TAPS + 1)[None, :] - places
     kernels = np.sinc(away) * np.cos(np.pi * away / (2 * HALF_TAPS + 1)) ** 2

@@ -1,8 +1,8 @@
-"""Loudness of speech as it goes by, and a slow correction of it.
+"""Running loudness of speech, and a slow correction of it.
 
-Loudness is measured as in ITU-R BS.1770 (LUFS): a weighting for the ear, power over 400 ms, and what is much softer
-than the rest (pauses) left out. Voices are brought to :data:`TARGET_LUFS` by the ``gain_db`` of their manifests; what
-is left are differences between one sentence and the next.
+Loudness is measured as in ITU-R BS.1770 (LUFS): a frequency weighting, power over 400 ms, and no pauses. The
+``gain_db`` of a voice's manifest brings it to :data:`TARGET_LUFS`; the correction evens out differences between
+sentences.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 TARGET_LUFS = -21.0
-"""Loudness that voices are brought to: peaks of speech then stay below full scale."""
+"""Common loudness of voices, at which peaks of speech stay below full scale."""
 MAX_CORRECTION_DB = 6.0
-"""More than this is never added or taken away."""
+"""Maximum correction, either way."""
 MAX_SLOPE_DB_S = 8.0
-"""How fast the gain moves at most, dB a second."""
+"""Maximum speed at which the gain changes, in dB per second."""
 LONG_S, SHORT_S = 20.0, 0.5
-"""How much speech the level of the stream is taken of, and that of the present."""
+"""Time constants of the level of the stream and of the present level."""
 TOLERANCE_DB = 0.5
-"""The present may differ from the stream by so much; only what is more is corrected at once."""
+"""Tolerated difference between the present level and the stream's; only the excess is corrected at once."""
 TRUST_S = 2.0
-"""How much speech the target counts as at the beginning of a stream."""
+"""Amount of speech that the target counts as at the beginning of a stream."""
 HOP_S = 0.1
-"""How often a new gain is found."""
+"""Interval at which the gain is updated."""
 BLOCK_HOPS = 4
-"""Hops over which power is measured."""
+"""Number of hops over which power is measured."""
 QUIET_LUFS = -50.0
 PAUSE_DB = 12.0
-"""What is softer than QUIET_LUFS, or by PAUSE_DB than the loudest of the last few seconds, is no speech."""
+"""Audio softer than QUIET_LUFS, or by PAUSE_DB than the loudest of the last seconds, counts as a pause."""
 RECENT_HOPS = 30
 _K_OFFSET = -0.691
 
 
 def weighting(sample_rate: int) -> FilterGraph:
-    """The K-weighting of BS.1770 for any rate: high tones louder, rumble gone. Nothing is held back."""
+    """Return the K-weighting of BS.1770 for any rate; it raises high frequencies and removes rumble, without delay."""
     shelf = {"f": "1500", "g": "4", "t": "q", "w": f"{0.5**0.5}", **BIQUAD}
     return FilterGraph(sample_rate, [("treble", shelf), ("highpass", {"f": "38", "t": "q", "w": "0.5", **BIQUAD})])
 
 
 class Meter:
-    """Loudness of speech as it goes by, of all of a stream and of the present."""
+    """Meter of the loudness of a stream and of its present moment."""
 
     def __init__(self, level_lufs: float = TARGET_LUFS) -> None:
         self._long = _Mean(_power(level_lufs), TRUST_S, LONG_S)
@@ -62,15 +62,15 @@ class Meter:
 
     @property
     def present_lufs(self) -> float:
-        """Loudness of the last moments of speech."""
+        """Loudness of the latest speech."""
         return _loudness(self._short.power)
 
     def forget_present(self) -> None:
-        """What comes next need not be like what was heard last: it is taken to be like all of the stream."""
+        """Reset the present level to that of the stream, because the next sentence may differ from the last one."""
         self._short = _Mean(self._long.power, HOP_S * BLOCK_HOPS, SHORT_S)
 
     def hear(self, power: float) -> None:
-        """The mean square of the next :data:`HOP_S` of weighted sound."""
+        """Take the mean square of the next :data:`HOP_S` of weighted audio."""
         self._hops = [*self._hops[1 - BLOCK_HOPS :], power]
         block = sum(self._hops) / len(self._hops)
         self._recent = [*self._recent[1 - RECENT_HOPS :], block]
@@ -80,12 +80,12 @@ class Meter:
 
 
 class _Mean:
-    """A running mean of power.
+    """Running mean of power.
 
     Args:
-        power: What to begin with.
-        known_s: How much speech that counts as.
-        memory_s: How much speech it is taken of at most.
+        power: Initial value.
+        known_s: Amount of speech that the initial value counts as, in seconds.
+        memory_s: Maximum time constant, in seconds.
     """
 
     def __init__(self, power: float, known_s: float, memory_s: float) -> None:
@@ -99,19 +99,19 @@ class _Mean:
 
 
 class Levelling:
-    """Brings speech slowly to one loudness.
+    """Levelling: brings speech slowly to one loudness.
 
-    What all of a stream has too much or too little is taken off or put on slowly; where the last moments of a sentence
-    differ from the stream by more than a tolerance, the excess is, too, until the next one begins. The gain for a hop
-    is found from what was heard before it, so that nothing is held back; within a hop it moves in a straight line.
+    The difference between the stream and the target is corrected slowly. Where the latest speech differs from the
+    stream by more than a tolerance, the excess is corrected too, until the next sentence begins. The gain of a hop
+    follows from the audio before it, so that nothing is held back; within a hop it moves linearly.
 
     Args:
-        sample_rate: Hz.
-        target_lufs: Loudness to come to.
+        sample_rate: In Hz.
+        target_lufs: Target loudness.
     """
 
     lag_s = 0.0
-    """Nothing is held back."""
+    """This effect holds nothing back."""
 
     def __init__(self, sample_rate: int, target_lufs: float = TARGET_LUFS) -> None:
         self._target_lufs = target_lufs
@@ -126,16 +126,16 @@ class Levelling:
 
     @property
     def correction_db(self) -> float:
-        """The gain to which it moves now, dB."""
+        """Gain that is being approached, in dB."""
         return self._correction_db
 
     def begin(self) -> None:
-        """Another sentence or clause comes, after its pause: the gain goes back to what the whole stream needs."""
+        """Begin another sentence or clause, before its pause: the gain returns to what the whole stream needs."""
         self._meter.forget_present()
         self._find_gain()
 
     def push(self, samples: Samples) -> Samples:
-        """The samples, louder or softer; may leave [-1, 1]. As many as came in."""
+        """Return the levelled samples, as many as were pushed; they may exceed [-1, 1]."""
         weighted = self._weighting.push(samples)
         levelled = np.empty(len(samples), np.float32)
         start = 0
@@ -152,7 +152,7 @@ class Levelling:
         return levelled
 
     def flush(self) -> Samples:
-        """Nothing: all is out."""
+        """Return nothing: this effect holds nothing back."""
         return NO_SAMPLES
 
     def _next_hop(self) -> None:

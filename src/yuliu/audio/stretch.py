@@ -1,8 +1,8 @@
-"""Pace and pitch of sound that is there already; where a voice's model can speak faster by itself, that sounds better.
+"""Change of pace and pitch of finished audio; a model that changes its own pace sounds better.
 
-Pace is changed by WSOLA (``atempo`` of FFmpeg: overlapping pieces, laid where they match); pitch by doing so and then
-resampling. Formants move with the pitch: more than two or three semitones make another person. What is heard comes
-early by about half a piece (21 ms of the source at 24 kHz), by less than a whole one.
+Pace is changed by WSOLA (``atempo`` of FFmpeg: overlapping windows, placed where they match), pitch by WSOLA and
+resampling. Formants move with the pitch: beyond two or three semitones the speaker sounds like another. The output is
+early by about half a window (21 ms of the source at 24 kHz), and by less than a whole one.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 MAX_SEMITONES = 12.0
-"""An octave, up or down."""
+"""One octave, up or down."""
 MAX_STEP = 2.0
-"""One filter halves or doubles the pace at most; beyond that it would leave sound out."""
+"""Maximum factor of one filter, either way; beyond it the filter would drop audio."""
 MAX_LAG_WINDOWS = 2.8
-"""Most that one filter holds back, in pieces of its own length, however much it is given at once; measured."""
+"""Maximum that one filter holds back, in windows, for pushes of any size; measured."""
 MAX_RESAMPLER_LAG_SAMPLES = 216
 _MAX_DENOMINATOR = 500  # few enough filters for the resampler (1 ms to make); pitch is right to 0.02 semitones
 
 
 class Stretch:
-    """Sound at another pace, another pitch, or both. Its length is the input's divided by the speed, to a sample.
+    """Change of pace, pitch or both. The output is as long as the input divided by the speed, to a sample.
 
     Args:
-        sample_rate: Hz.
+        sample_rate: In Hz.
         speed: 2.0 is twice as fast; 0.25 to 4.
-        pitch_semitones: Higher or lower, -12 to 12.
+        pitch_semitones: -12 to 12.
 
     Raises:
         ValueError: ``speed`` or ``pitch_semitones`` is out of range.
@@ -56,20 +56,20 @@ class Stretch:
         self._resampler = Resampler(*_rates(ratio)) if ratio != 1 else None
         self._padding_s = MAX_LAG_WINDOWS * _window_s(sample_rate) * len(tempos)
         self.lag_s = stretch_lag_s(sample_rate, speed, pitch_semitones)
-        """Most of what was pushed that is held back, seconds; 0 where nothing is changed."""
+        """Maximum of the input that is held back, in seconds; 0 if nothing is changed."""
         self._sample_rate = sample_rate
         self._num_in = 0
         self._num_out = 0
 
     def push(self, samples: Samples) -> Samples:
-        """What is certain now, float32, shape (num_samples,); may be empty, and may leave [-1, 1] a little."""
+        """Return the output that is certain now, float32; may be empty, and may slightly exceed [-1, 1]."""
         self._num_in += len(samples)
         made = self._run(samples)
         self._num_out += len(made)
         return made
 
     def flush(self) -> Samples:
-        """The rest; the whole then has its right length."""
+        """Return the rest, which gives the whole output its exact length."""
         if not self._tempos and self._resampler is None:
             return NO_SAMPLES
         wanted = round(self._num_in / self._speed)
@@ -95,16 +95,16 @@ class Stretch:
         return samples if self._resampler is None else self._resampler.push(samples)
 
     def _silence(self) -> Samples:
-        """As long as what the filters may hold back or leave out at the end."""
+        """Return silence as long as the maximum that the filters hold back or drop at the end."""
         return np.zeros(ceil(self._padding_s * max(1.0, self._speed) * self._sample_rate), np.float32)
 
 
 class _Tempo:
-    """One ``atempo``, which is fed in pieces: the first one whole, none of the others large.
+    """One ``atempo`` filter, fed in pieces: a whole window first, then smaller ones.
 
-    While it reaches back before the beginning of its input, it miscounts where its output is full in the midst of a
-    joint: with a small first piece the sound would depend on the cuts, and click. And it gives nothing of what came of
-    a piece before it can give all of it.
+    While the filter reaches back before the start of its input, it miscounts if its output is full in the middle of a
+    joint: with a small first piece the output would depend on the cuts, and click. The output of a piece also comes
+    only once all of it is ready, hence the small pieces.
     """
 
     def __init__(self, sample_rate: int, tempo: float) -> None:
@@ -139,7 +139,7 @@ class _Tempo:
 
 
 def stretch_lag_s(sample_rate: int, speed: float, pitch_semitones: float) -> float:
-    """What a :class:`Stretch` holds back at most, seconds of what is pushed, without making one."""
+    """Return the maximum that a :class:`Stretch` holds back, in seconds of its input, without making one."""
     ratio = _ratio(pitch_semitones)
     return _lag_s(_steps(speed / float(ratio)), sample_rate) + MAX_RESAMPLER_LAG_SAMPLES / sample_rate * speed * (
         ratio != 1
@@ -151,7 +151,7 @@ def _ratio(pitch_semitones: float) -> Fraction:
 
 
 def _steps(tempo: float) -> Sequence[float]:
-    """Equal factors that each filter can do; none where nothing is to be done."""
+    """Return equal factors within the range of one filter; none if the pace stays as it is."""
     num_steps = 1
     while not MAX_STEP**-num_steps <= tempo <= MAX_STEP**num_steps:
         num_steps += 1
@@ -159,13 +159,13 @@ def _steps(tempo: float) -> Sequence[float]:
 
 
 def _rates(ratio: Fraction) -> tuple[int, int]:
-    """Two rates with this ratio that the resampler serves."""
+    """Return two rates with this ratio that the resampler supports."""
     factor = ceil(MIN_RATE / min(ratio.numerator, ratio.denominator))
     return ratio.numerator * factor, ratio.denominator * factor
 
 
 def _lag_s(tempos: Sequence[float], sample_rate: int) -> float:
-    """In seconds of what the first filter is given."""
+    """Return the lag in seconds of the input of the first filter."""
     num_windows, pace = 0.0, 1.0
     for tempo in tempos:
         num_windows += MAX_LAG_WINDOWS * pace
@@ -178,5 +178,5 @@ def _window_s(sample_rate: int) -> float:
 
 
 def _num_window(sample_rate: int) -> int:
-    """Length of the pieces: a power of two, at least a 24th of a second."""
+    """Return the length of a window: a power of two, at least a 24th of a second."""
     return 1 << (-(-sample_rate // 24) - 1).bit_length()

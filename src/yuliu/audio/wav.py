@@ -1,4 +1,4 @@
-"""WAV (RIFF, PCM s16le) headers: exact for files, open-ended for streams whose length is not known."""
+"""WAV (RIFF, PCM s16le) headers: exact for files, open-ended for streams of unknown length."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ if TYPE_CHECKING:
 BYTES_PER_SAMPLE = 2
 HEADER_NUM_BYTES = 44
 UNKNOWN_NUM_BYTES = 0xFFFF_FFFF
-"""What streaming players (ffmpeg, browsers, Python's ``wave``) take as "until the stream ends"."""
+"""Size that streaming players (ffmpeg, browsers, Python's ``wave``) read as "until the stream ends"."""
 
 
 def wav_header(audio_format: AudioFormat, data_num_bytes: int | None = None) -> bytes:
-    """The 44 bytes before the samples.
+    """Return the 44 bytes that precede the samples.
 
     Args:
-        audio_format: Rate and channels of the samples that follow.
-        data_num_bytes: Bytes of PCM that follow; None if not known, as in a stream.
+        audio_format: Sample rate and number of channels.
+        data_num_bytes: Number of bytes of PCM that follow; None if unknown, as in a stream.
 
     Raises:
         ValueError: The data does not fit the 32-bit sizes of a WAV file.

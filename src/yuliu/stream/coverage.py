@@ -1,4 +1,4 @@
-"""The account of a stream's text: each source character ends up spoken, skipped by a named rule, or failed."""
+"""Coverage of a stream's text: each source character ends up spoken, skipped by a named rule, or failed."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
 
 
 class Ledger:
-    """Collects what became of the parts of a text, in any order; parts do not overlap.
+    """Ledger of the parts of a text, recorded in any order; parts do not overlap.
 
-    What the reader left out lies inside the parts or between them, and is taken out of them.
+    Text that the reader left out lies inside parts or between them, and is subtracted from them.
     """
 
     def __init__(self) -> None:
         self.num_chars: int = 0
-        """Characters received so far."""
+        """Number of characters received so far."""
         self._spoken: list[Span] = []
         self._skipped: list[Skipped] = []
         self._left_out: list[Skipped] = []
 
     def received(self, num_chars: int) -> None:
-        """More text came."""
+        """Record more text."""
         self.num_chars += num_chars
 
     def left_out(self, skipped: Skipped) -> None:
-        """The reader found something not to be spoken, after what it found before."""
+        """Record text that the reader left out, after all text that it left out before."""
         last = self._left_out[-1] if self._left_out else None
         if last and last.rule == skipped.rule and last.source.end == skipped.source.start:
             self._left_out[-1] = Skipped(Span(last.source.start, skipped.source.end), skipped.rule)
@@ -36,22 +36,22 @@ class Ledger:
             self._left_out.append(skipped)
 
     def spoken(self, source: Span, skipped: Sequence[Skipped]) -> None:
-        """A part has been spoken, but for some places in it."""
+        """Record a spoken part, apart from skipped places in it."""
         places = _within(source, skipped)
         self._skipped += places
         for span in _gaps(source, [skip.source for skip in places]):
-            if self._spoken and self._spoken[-1].end == span.start:  # as most often: an account of a day stays short
+            if self._spoken and self._spoken[-1].end == span.start:  # the usual case: the ledger of a day stays short
                 span = Span(self._spoken.pop().start, span.end)
             self._spoken.append(span)
 
     def silent(self, source: Span, skipped: Sequence[Skipped]) -> None:
-        """A part turned out to have no sound: what no rule names is punctuation or white space."""
+        """Record a part without sound; text that no rule names is punctuation or white space."""
         places = _within(source, skipped)
         self._skipped += places
         self._skipped += [Skipped(gap, "punctuation") for gap in _gaps(source, [skip.source for skip in places])]
 
     def coverage(self) -> Coverage:
-        """The account so far; what was received and is neither spoken nor skipped counts as failed."""
+        """Return the coverage so far; text that is neither spoken nor skipped counts as failed."""
         holes = [skip.source for skip in self._left_out]
         spoken = [span for span, _ in _without(sorted((span, "") for span in self._spoken), holes)]
         others = _without(sorted((skip.source, skip.rule) for skip in self._skipped), holes)
@@ -69,7 +69,7 @@ def _start(skip: Skipped) -> int:
 
 
 def _within(source: Span, skipped: Sequence[Skipped]) -> list[Skipped]:
-    """The skips inside ``source``, sorted, without overlap: two characters may stand for one of the source."""
+    """Return the skips inside ``source``, sorted, without overlap; two characters may have one source."""
     places, at = [], source.start
     for skip in sorted(skipped, key=_start):
         span = Span(max(skip.source.start, at), min(skip.source.end, source.end))
@@ -80,7 +80,7 @@ def _within(source: Span, skipped: Sequence[Skipped]) -> list[Skipped]:
 
 
 def _without(parts: Iterable[tuple[Span, str]], holes: Sequence[Span]) -> list[tuple[Span, str]]:
-    """What the holes leave of the parts; both sorted."""
+    """Return the parts without the holes; both are sorted."""
     left: list[tuple[Span, str]] = []
     first = 0
     for span, name in parts:
@@ -94,7 +94,7 @@ def _without(parts: Iterable[tuple[Span, str]], holes: Sequence[Span]) -> list[t
 
 
 def _gaps(whole: Span, taken: Iterable[Span]) -> list[Span]:
-    """What of ``whole`` the sorted spans leave free."""
+    """Return the gaps in ``whole`` between the sorted spans."""
     gaps, at = [], whole.start
     for span in taken:
         if span.start > at:
