@@ -15,13 +15,12 @@ from serving import serving
 
 import yuliu
 from yuliu.audio.pcm import to_s16le
-from yuliu.engines.tone import ToneEngine
-from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice, VoiceNotReady
+from yuliu.errors import NothingToSpeak, UnknownVoice, VoiceNotReady
 from yuliu.scheduler.policy.events import Terms
 from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.stream import StreamOptions
 from yuliu.synthesizer import Audio, Synthesizer
-from yuliu.types import AudioFormat, StreamClass
+from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,14 +74,6 @@ async def test_speaking_within_a_running_loop(tone_synthesizer: Synthesizer) -> 
     inside = tone_synthesizer.speak("One two.").samples
     outside = await asyncio.to_thread(lambda: tone_synthesizer.speak("One two.").samples)
     assert np.array_equal(inside, outside)
-
-
-def test_voices_of_different_rates_are_not_opened_together() -> None:
-    """One stream has one rate."""
-    other = ToneEngine()
-    other.capabilities = replace(other.capabilities, format=AudioFormat(16_000))
-    with pytest.raises(InvalidRequest, match="one sample rate"):
-        Synthesizer({"a": ToneEngine, "b": lambda: other}, {"a": {"en": "a"}, "b": {"en": "b"}}, default="a")
 
 
 def test_opening_voices_that_are_not_there(tmp_path: Path) -> None:

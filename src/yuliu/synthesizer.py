@@ -32,6 +32,7 @@ from yuliu.scheduler.recording import recording
 from yuliu.scheduler.scheduler import Scheduler
 from yuliu.scheduler.settings import Settings
 from yuliu.stream import Caller, Route, Stream, StreamContext, StreamOptions
+from yuliu.stream.routes import NO_RATES, routes_of, stream_rate
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
 
@@ -81,6 +82,8 @@ def open(  # noqa: A001 - read as yuliu.open
     bases = dict.fromkeys(base for parts in wanted.values() for base in parts.values())
     factories = {base: partial(_warm, _factory(store, base)) for base in bases}
     voices_ = wanted | {base: _parts(store.info(base)) for base in bases}
+    infos = map(store.info, wanted)
+    rates = {info.name: info.sample_rate for info in infos if info.parts}
     versions = {base: _version(store, base) for base in bases}
     settings = Settings(
         num_workers=workers,
@@ -90,7 +93,15 @@ def open(  # noqa: A001 - read as yuliu.open
         record=recording(os.environ),
     )
     lexicons = LexiconStore(home)
-    return Synthesizer(factories, voices_, default=names[0], lexicons=lexicons, settings=settings, metrics=metrics)
+    return Synthesizer(
+        factories,
+        voices_,
+        default=names[0],
+        sample_rates=rates,
+        lexicons=lexicons,
+        settings=settings,
+        metrics=metrics,
+    )
 
 
 def load_voice(store: VoiceStore, name: str) -> dict[Lang, Engine]:
@@ -164,9 +175,9 @@ class Synthesizer:
     Args:
         engines: What makes an engine, warm, by the engine's name; called once a worker. The synthesizer closes what
         was made.
-            All at the same sample rate.
         voices: For each voice which engine speaks which language.
         default: The voice that is used where none is named.
+        sample_rates: Sample rates of voices whose streams have another one than the highest of their engines, in Hz.
         lexicons: Where the lexicons are that streams may name, and the one that holds for all; None has none.
         num_workers: Threads that speak; None takes what ``settings`` say.
         settings: What else is settled for the scheduler's life.
@@ -179,6 +190,7 @@ class Synthesizer:
         voices: Mapping[str, Mapping[Lang, str]],
         *,
         default: str,
+        sample_rates: Mapping[str, int] = NO_RATES,
         lexicons: LexiconStore | None = None,
         num_workers: int | None = None,
         settings: Settings | None = None,
@@ -188,16 +200,15 @@ class Synthesizer:
         if num_workers is not None:
             settings = replace(settings, num_workers=num_workers)
         self._scheduler = Scheduler(engines, settings, observer=metrics)
-        rates = {found.format.sample_rate for found in self._scheduler.capabilities.values()}
-        if len(rates) != 1:
+        try:
+            self._routes = routes_of(voices, self._scheduler.capabilities, sample_rates)
+        except InvalidRequest:
             self._scheduler.close()
-            raise InvalidRequest(f"voices opened together must share one sample rate, not {sorted(rates)} Hz")
-        self.sample_rate: int = rates.pop()
-        """Hz, of all voices."""
+            raise
         self.default: str = default
         """The voice that is used where none is named."""
-        paces = {name: found.paces for name, found in self._scheduler.capabilities.items()}
-        self._routes = {name: Route(dict(parts), self.sample_rate, name, paces) for name, parts in voices.items()}
+        self.sample_rate: int = self._routes[default].sample_rate
+        """Sample rate of the default voice, in Hz; see :meth:`rate` for that of any voice."""
         self._lexicons = lexicons
         self._groups = itertools.count()
         self._pins = Pins()
@@ -226,6 +237,30 @@ class Synthesizer:
     def languages(self, voice: str) -> tuple[Lang, ...]:
         """What a voice speaks."""
         return tuple(self._route(voice).engines)
+
+    def rate(self, voice: str) -> int:
+        """Return the sample rate of a voice, in Hz: that of its streams, unless their options ask for another.
+
+        Raises:
+            UnknownVoice: No such voice is loaded.
+        """
+        return self._route(voice).sample_rate
+
+    def stream_rate(self, voice: str, options: StreamOptions, output_rate: int) -> int:
+        """Return the sample rate at which to open a stream whose output has a rate of its own, in Hz.
+
+        It is the voice's, which the output resamples, where all voices that the stream may use share it. Otherwise it
+        is the output's, so that all sound is resampled once, from the rate of its engine.
+
+        Args:
+            voice: Voice of the stream.
+            options: Options of the stream; where its markup may name a voice, it may use all that are loaded.
+            output_rate: Sample rate of the output, in Hz.
+
+        Raises:
+            UnknownVoice: No such voice is loaded.
+        """
+        return stream_rate(self._route(voice), self._routes.values(), options, output_rate)
 
     def stream(
         self,

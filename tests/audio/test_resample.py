@@ -1,4 +1,4 @@
-"""Samples at another rate."""
+"""Tests of the resampler."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.audio.resample import Resampler
+from yuliu.audio.resample import Resampler, resampler_lag_s
 
 if TYPE_CHECKING:
     from yuliu.types import Samples
@@ -47,7 +47,7 @@ def level_db(samples: Samples) -> float:
 def test_any_cut_gives_the_same_samples_and_the_right_length(
     source_rate: int, sample_rate: int, num_samples: int, cuts: list[int]
 ) -> None:
-    """Bit for bit, for common rates and for odd ones; nothing is lost at the ends, however short the sound."""
+    """Output is exact at common and odd rates, and nothing is lost at the ends of short audio."""
     samples = noise(num_samples)
     whole = resampled(samples, source_rate, sample_rate)
     assert np.array_equal(resampled(samples, source_rate, sample_rate, [min(cut, num_samples) for cut in cuts]), whole)
@@ -55,8 +55,8 @@ def test_any_cut_gives_the_same_samples_and_the_right_length(
 
 
 @pytest.mark.parametrize("sample_rate", [8_000, 11_025, 16_000, 22_050])
-def test_what_the_lower_rate_cannot_hold_is_gone(sample_rate: int) -> None:
-    """A tone just above half the new rate does not fold into the speech; one below stays as loud as it was."""
+def test_frequencies_above_the_lower_rate_are_removed(sample_rate: int) -> None:
+    """A tone just above half the new rate leaves no alias; a tone below it keeps its level."""
     above = resampled(tone(0.53 * sample_rate, 24_000), 24_000, sample_rate)[500:-500]
     below = resampled(tone(0.43 * sample_rate, 24_000), 24_000, sample_rate)[500:-500]
     assert level_db(above) < -90
@@ -65,7 +65,7 @@ def test_what_the_lower_rate_cannot_hold_is_gone(sample_rate: int) -> None:
 
 @pytest.mark.parametrize("sample_rate", [32_000, 44_100, 48_000])
 def test_a_higher_rate_adds_no_image(sample_rate: int) -> None:
-    """A tone near the top of the old rate has no mirror above it."""
+    """A tone near the top of the old band has no mirror above it."""
     louder = resampled(tone(11_000, 24_000), 24_000, sample_rate)[1000:-1000]
     spectrum = np.abs(np.fft.rfft(louder * np.blackman(len(louder))))
     frequencies = np.fft.rfftfreq(len(louder), 1 / sample_rate)
@@ -74,8 +74,8 @@ def test_a_higher_rate_adds_no_image(sample_rate: int) -> None:
 
 @pytest.mark.parametrize("source_rate", RATES)
 @pytest.mark.parametrize("sample_rate", RATES)
-def test_sound_stays_in_its_place(source_rate: int, sample_rate: int) -> None:
-    """No delay between input and output: a pulse is found where it was, to a sample of the lower rate."""
+def test_audio_keeps_its_position(source_rate: int, sample_rate: int) -> None:
+    """A pulse keeps its time, to a sample of the lower rate."""
     samples = np.zeros(source_rate // 5, np.float32)
     samples[source_rate // 10] = 1.0
     place_s = float(np.argmax(resampled(samples, source_rate, sample_rate))) / sample_rate
@@ -85,15 +85,16 @@ def test_sound_stays_in_its_place(source_rate: int, sample_rate: int) -> None:
 @pytest.mark.parametrize("source_rate", RATES)
 @pytest.mark.parametrize("sample_rate", RATES)
 def test_at_most_nine_milliseconds_are_held_back(source_rate: int, sample_rate: int) -> None:
-    """After the first 20 ms there is output, and from then on it is never far behind."""
+    """Output follows the input closely from the first 20 ms on, and ``resampler_lag_s`` states the bound."""
     resampler, num_out = Resampler(source_rate, sample_rate), 0
     for i, piece in enumerate(np.array_split(noise(source_rate // 5), 10), 1):
         num_out += len(resampler.push(piece))
         assert i * 0.02 - num_out / sample_rate < 0.009
+        assert i * 0.02 - num_out / sample_rate <= resampler_lag_s(source_rate, sample_rate)
 
 
-def test_loud_sound_overshoots_and_is_clipped_not_wrapped() -> None:
-    """A square wave at full scale leaves the range between its samples; as PCM it keeps its sign."""
+def test_overshoots_are_clipped_not_wrapped() -> None:
+    """A square wave at full scale exceeds the range between its samples; as PCM it keeps its sign."""
     square = np.sign(tone(100, 24_000)).astype(np.float32)
     louder = resampled(square, 24_000, 48_000)
     assert np.abs(louder).max() > 1.0
@@ -103,7 +104,7 @@ def test_loud_sound_overshoots_and_is_clipped_not_wrapped() -> None:
 
 @pytest.mark.parametrize("rates", [(24_000, 31_999), (24_001, 8_000), (8_000, 47_999)])
 def test_odd_rates_are_as_clean(rates: tuple[int, int]) -> None:
-    """Where no whole filter fits, a tone still comes out as that tone and nothing else."""
+    """With interpolated filters a tone still has no distortion."""
     made = resampled(tone(1000, rates[0]), *rates)[1000:-1000]
     spectrum = np.abs(np.fft.rfft(made * np.blackman(len(made))))
     frequencies = np.fft.rfftfreq(len(made), 1 / rates[1])
@@ -111,7 +112,7 @@ def test_odd_rates_are_as_clean(rates: tuple[int, int]) -> None:
 
 
 def test_equal_rates_change_nothing() -> None:
-    """The same samples, at once."""
+    """The same samples are returned at once."""
     samples = noise(100)
     resampler = Resampler(24_000, 24_000)
     assert np.array_equal(resampler.push(samples), samples)
@@ -120,6 +121,6 @@ def test_equal_rates_change_nothing() -> None:
 
 @pytest.mark.parametrize("rates", [(7_999, 24_000), (24_000, 48_001)])
 def test_rates_out_of_range_are_refused(rates: tuple[int, int]) -> None:
-    """Below telephony and above studio there is nothing to serve."""
+    """The error states the supported range."""
     with pytest.raises(ValueError, match="8000 to 48000"):
         Resampler(*rates)

@@ -1,8 +1,8 @@
-"""Samples at another rate: any whole rates of 8 to 48 kHz, the same samples however they are cut.
+"""Resampling between any two integer rates from 8 to 48 kHz; the output does not depend on how the input is cut.
 
-libswresample through PyAV, with a filter of 128 taps: images and aliases below -95 dB, and 2 to 8 ms held back where
-block resamplers hold 20 to 60. Zeros stand before and after the sound, so that its first and last samples are filtered
-like any other, sounds shorter than the filter survive, and the length is right to the sample.
+Uses libswresample through PyAV with a filter of 128 taps: images and aliases are below -95 dB, and 2 to 8 ms are held
+back where block resamplers hold back 20 to 60. Zeros precede and follow the audio, so that its first and last samples
+are filtered like any other, audio shorter than the filter survives, and the length is exact to the sample.
 """
 
 from __future__ import annotations
@@ -19,25 +19,33 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 MIN_RATE, MAX_RATE = 8_000, 48_000
-"""Sample rates that are served, Hz."""
+"""Lowest and highest supported sample rate, in Hz."""
 
 NUM_TAPS = 128
-"""Length of the filter, in samples of the lower of the two rates."""
+"""Length of the filter, in samples at the lower of the two rates."""
 CUTOFF = 0.95
-"""Where the filter begins to fall, as a part of half the lower rate."""
+"""Start of the filter's slope, as a fraction of half the lower rate."""
 LOG2_MAX_PHASES = 11
-"""How many filters libswresample may keep: enough for all common pairs of rates. Other pairs get values between two of
-its filters."""
+"""Maximum number of filters in libswresample, enough for all common pairs of rates; for other pairs it interpolates
+between two filters."""
 BLOCKS_PER_S = 400
-"""How finely sound is fed where values lie between two filters, since those depend on how the input is cut."""
+"""Input blocks per second where filters are interpolated, since the result then depends on how the input is cut."""
+
+
+def resampler_lag_s(source_rate: int, sample_rate: int) -> float:
+    """Maximum that a :class:`Resampler` holds back, in seconds, without making one."""
+    if source_rate == sample_rate:
+        return 0.0
+    half_filter_s = (NUM_TAPS / (2 * CUTOFF) + 2) / min(source_rate, sample_rate)
+    return half_filter_s + (0.0 if _has_all_phases(source_rate, sample_rate) else 1 / BLOCKS_PER_S)
 
 
 class Resampler:
-    """Changes the rate of one stream of mono samples.
+    """Resampler of one stream of mono samples.
 
     Args:
-        source_rate: Rate of what is pushed, Hz, 8000 to 48000.
-        sample_rate: Rate of what is returned, Hz, 8000 to 48000.
+        source_rate: Sample rate of the input, in Hz, 8000 to 48000.
+        sample_rate: Sample rate of the output, in Hz, 8000 to 48000.
 
     Raises:
         ValueError: A rate is out of range.
@@ -53,7 +61,7 @@ class Resampler:
         self._num_out = 0
         self._graph: Graph | None = None
         self._num_skipped = 0
-        self._exact = sample_rate // gcd(source_rate, sample_rate) <= 2**LOG2_MAX_PHASES
+        self._exact = _has_all_phases(source_rate, sample_rate)
         self._num_block = source_rate // BLOCKS_PER_S
         self._held = np.zeros(0, np.float32)
         if source_rate != sample_rate:
@@ -61,9 +69,9 @@ class Resampler:
             self._start()
 
     def push(self, samples: Samples) -> Samples:
-        """What is known of the output after these samples, float32, shape (num_samples,); may be empty.
+        """Return the output that is certain now, float32, shape (num_samples,); may be empty.
 
-        Values may leave [-1, 1] a little where the input comes close to it; PCM conversion clips them.
+        Values may slightly exceed [-1, 1] where the input comes close to it; PCM conversion clips them.
         """
         self._num_in += len(samples)
         if self._graph is None:
@@ -73,7 +81,7 @@ class Resampler:
         return resampled
 
     def flush(self) -> Samples:
-        """The rest of the output, after which the whole is the input's length times the ratio, rounded."""
+        """Return the rest; the whole output is then as long as the input times the ratio, rounded."""
         if self._graph is None:
             return np.zeros(0, np.float32)
         wanted = (2 * self._num_in * self.sample_rate + self.source_rate) // (2 * self.source_rate)
@@ -81,7 +89,7 @@ class Resampler:
         return rest[: max(0, wanted - self._num_out)]
 
     def _num_padding(self) -> int:
-        """Zeros that fill the filter: a number of samples that is whole at either rate."""
+        """Return the number of zeros that fill the filter, a duration that is whole in samples at both rates."""
         filter_span = NUM_TAPS * max(1.0, self.source_rate / self.sample_rate) / CUTOFF
         period = self.source_rate // gcd(self.source_rate, self.sample_rate)
         return period * ceil((filter_span + 2) / period)
@@ -92,8 +100,8 @@ class Resampler:
         self._run(np.zeros(padding, np.float32))
 
     def _run(self, samples: Samples) -> Samples:
-        """Output of the filter, without what belongs to the zeros before the sound."""
-        assert self._graph is not None  # noqa: S101 - only called where there is one
+        """Return the output of the filter, without the part that belongs to the leading zeros."""
+        assert self._graph is not None  # noqa: S101 - only called with a graph
         for block in self._blocks(samples):
             self._graph.push(_frame(block, self.source_rate))
         pieces = _pulled(self._graph)
@@ -103,7 +111,7 @@ class Resampler:
         return resampled[num_skipped:]
 
     def _blocks(self, samples: Samples) -> list[Samples]:
-        """What can be fed now."""
+        """Return the blocks that can be fed now."""
         if self._exact:
             return [samples] if len(samples) else []
         samples = np.concatenate((self._held, samples))
@@ -112,8 +120,13 @@ class Resampler:
         return np.split(samples[:num_fed], range(self._num_block, num_fed, self._num_block)) if num_fed else []
 
 
+def _has_all_phases(source_rate: int, sample_rate: int) -> bool:
+    """Return whether every phase of an output sample has a filter of its own."""
+    return sample_rate // gcd(source_rate, sample_rate) <= 1 << LOG2_MAX_PHASES
+
+
 def _graph(source_rate: int, sample_rate: int, *, exact: bool) -> Graph:
-    """A chain of libavfilter that does nothing else, and starts no threads for it."""
+    """Return a filter graph that only resamples and starts no threads."""
     from av.filter import Graph
 
     graph = Graph()
@@ -145,7 +158,7 @@ def _frame(samples: Samples, sample_rate: int) -> AudioFrame:
 
 
 def _pulled(graph: Graph) -> list[Samples]:
-    """All that the graph has ready."""
+    """Return all output that the graph has ready."""
     from av import AudioFrame
     from av.error import BlockingIOError as NothingYet
 
@@ -155,5 +168,5 @@ def _pulled(graph: Graph) -> list[Samples]:
             frame = graph.pull()
         except NothingYet:
             return pieces
-        assert isinstance(frame, AudioFrame)  # noqa: S101 - an audio graph gives nothing else
+        assert isinstance(frame, AudioFrame)  # noqa: S101 - an audio graph returns nothing else
         pieces.append(frame.to_ndarray()[0].astype(np.float32, copy=False))

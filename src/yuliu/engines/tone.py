@@ -81,12 +81,13 @@ class ToneEngine:
         manner: How it behaves.
         exact: Whether it claims that a repeated step gives the same samples.
         paces: The slowest and the fastest that it speaks; it refuses to be asked for another.
+        sample_rate: Of its tones, in Hz. Their frequency is the same at any rate; a frame has always ``HOP`` samples.
     """
 
     HOP = 240
     FRAMES_PER_UNIT = 10
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that can be scripted
         self,
         script: ToneScript | None = None,
         *,
@@ -95,12 +96,13 @@ class ToneEngine:
         manner: ToneManner = "frames",
         exact: bool = True,
         paces: tuple[float, float] = ALL_PACES,
+        sample_rate: int = 24_000,
     ) -> None:
         self._script = script or ToneScript()
         self._sleep = sleep or (lambda _: None)
         self._manner = manner
         self.capabilities = Capabilities(
-            AudioFormat(24_000), languages, exact, self.HOP, context_frames=0, max_batch=4, paces=paces
+            AudioFormat(sample_rate), languages, exact, self.HOP, context_frames=0, max_batch=4, paces=paces
         )
         self.num_plans = 0
         """Calls of ``plan`` so far."""
@@ -176,7 +178,7 @@ class ToneEngine:
         after = replace(
             utterance, next_frame=end, done=end == last, num_frames=last if end == last else utterance.num_frames
         )
-        return StepResult(tone(utterance.segment, self.HOP * start, self.HOP * end), after)
+        return StepResult(self._tone(utterance, start, end), after)
 
     def _poll(self, utterance: ToneUtterance) -> StepResult:
         """Nothing most of the time, then a packet; that it was the last one is only told afterwards."""
@@ -186,8 +188,12 @@ class ToneEngine:
         if start == last:
             return StepResult(_NOTHING, replace(utterance, num_frames=last, done=True))
         end = min(start + PACKET_FRAMES, last)
-        samples = tone(utterance.segment, self.HOP * start, self.HOP * end)
+        samples = self._tone(utterance, start, end)
         return StepResult(samples, replace(utterance, next_frame=end, num_polls=0))
+
+    def _tone(self, utterance: Utterance, start: int, end: int) -> Samples:
+        sample_rate = self.capabilities.format.sample_rate
+        return tone(utterance.segment, self.HOP * start, self.HOP * end, sample_rate)
 
     def _spoilt(self, requests: Sequence[StepRequest], results: list[StepResult]) -> list[StepResult]:
         match self._script.spoil:
@@ -206,9 +212,9 @@ class ToneEngine:
 _NOTHING = np.zeros(0, np.float32)
 
 
-def tone(segment: Segment, start: int, end: int) -> Samples:
+def tone(segment: Segment, start: int, end: int, sample_rate: int = 24_000) -> Samples:
     """Samples ``start`` to ``end`` of a segment's tone: silence for the lead, then 200 to 1199 Hz as its text says."""
     at = np.arange(start, end)
     frequency_hz = 200 + zlib.crc32(segment.text.encode("utf-8", "surrogatepass")) % 1000
-    wave = 0.3 * np.sin(2 * np.pi * frequency_hz * at / 24_000)
+    wave = 0.3 * np.sin(2 * np.pi * frequency_hz * at / sample_rate)
     return np.where(at < _LEAD_FRAMES * ToneEngine.HOP, 0.0, wave).astype(np.float32)

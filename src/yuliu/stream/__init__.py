@@ -8,13 +8,13 @@ told of it.
 from yuliu.stream.options import (
     MAX_LEAD_IN_MS,
     MAX_PENDING_PARTS,
-    Route,
     StreamLimits,
     StreamOptions,
     check_effects,
     check_lang,
     options_of,
 )
+from yuliu.stream.routes import Route
 from yuliu.stream.stream import Stream
 from yuliu.stream.telemetry import StreamContext
 from yuliu.stream.timeline import Caller, StreamMetrics, Timeline, report_of

@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from yuliu.audio.chain import NO_EFFECTS, Chain, lag_s
+from yuliu.audio.gain import bend
 from yuliu.audio.join import EDGE_S, fade_edges, padding
 from yuliu.audio.loudness import Levelling
+from yuliu.audio.resample import Resampler, resampler_lag_s
 from yuliu.types import MAX_PAUSE_S, Chunk, Span
 
 if TYPE_CHECKING:
@@ -40,12 +42,16 @@ class SegmentPart:
     """What is done to its sound."""
     pace: float = 1.0
     """Its sound is made so many times faster here; its utterance, with all times in it, is as the engine made it."""
+    engine_rate: int | None = None
+    """Sample rate of what its engine makes, in Hz; None if it is the stream's."""
     marks_after: tuple[Mark, ...] = ()
     """Between it and the next part."""
     utterance: Utterance | None = None
     """As planned, then as far as it is rendered."""
     begun: bool = False
     """Whether some of its sound was given."""
+    resampler: Resampler | None = None
+    """Takes its sound to the rate of the stream, once it has sound and if the rates differ."""
     chain: Chain | None = None
     """Its effects, once it has sound."""
     held: Samples = field(default_factory=lambda: NO_SAMPLES)
@@ -65,7 +71,8 @@ class SegmentPart:
 
     def most_held_s(self, sample_rate: int) -> float:
         """What of its sound may not be given before the engine has made all of it, seconds of what is given."""
-        held_s = lag_s(sample_rate, self.effects, self.pace) / self.pace
+        held_s = lag_s(sample_rate, self.effects, self.pace)
+        held_s = (held_s + resampler_lag_s(self.engine_rate or sample_rate, sample_rate)) / self.pace
         return held_s + 2 * EDGE_S if held_s else 0.0
 
     def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
@@ -78,7 +85,7 @@ class Joiner:
     """The sound of one stream so far.
 
     Args:
-        sample_rate: Hz, of all utterances.
+        sample_rate: Hz, of all that is given.
     """
 
     def __init__(self, sample_rate: int) -> None:
@@ -117,7 +124,8 @@ class Joiner:
             a chunk, but for utterances without any sound. On an utterance's first chunk are its timings and marks.
         """
         part.utterance = after
-        samples = self._without_tail(part, self._changed(part, samples, done=after.done), after)
+        samples = self._changed(part, self._resampled(part, samples, done=after.done), done=after.done)
+        samples = self._without_tail(part, samples, after)
         if not (len(samples) or (after.done and part.begun)):
             return [], None
         first, part.begun = not part.begun, True
@@ -129,13 +137,22 @@ class Joiner:
             own = (_timed(mark, timings, chunk.start_s) for mark in part.segment.marks)
             chunk = replace(chunk, timings=timings, marks=(*self._passed(chunk.start_s), *own))
         if after.done:
-            part.chain, self._last = None, part
+            part.resampler, part.chain, self._last = None, None, part
             self.pass_over(part.asked_s, part.marks_after)
         return pauses, chunk
 
+    def _resampled(self, part: SegmentPart, samples: Samples, *, done: bool) -> Samples:
+        """Return what a step gave at the rate of the stream, with peaks beyond full scale bent."""
+        if part.engine_rate is None or part.engine_rate == self._sample_rate:
+            return samples
+        if part.resampler is None:
+            part.resampler = Resampler(part.engine_rate, self._sample_rate)
+        samples = part.resampler.push(samples)
+        return bend(np.concatenate((samples, part.resampler.flush())) if done else samples)
+
     def _changed(self, part: SegmentPart, samples: Samples, *, done: bool) -> Samples:
         """What a step gave, levelled, through the part's chain."""
-        if not part.is_changed:
+        if not part.is_changed or not (len(samples) or part.chain or done):
             return samples
         if part.effects.level and len(samples):
             samples = self._levelled(part, samples)
@@ -157,7 +174,8 @@ class Joiner:
         if len(part.held):
             samples = np.concatenate([part.held, samples])
         num_edge = round(EDGE_S * self._sample_rate)
-        if after.done or (after.num_frames is not None and (part.chain is None or not part.chain.lag_s)):
+        lags = part.resampler is not None or (part.chain is not None and part.chain.lag_s > 0)
+        if after.done or (after.num_frames is not None and not lags):
             num_ready = len(samples)
         elif part.begun:
             num_ready = max(0, len(samples) - num_edge)

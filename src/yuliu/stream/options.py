@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.audio.chain import NO_EFFECTS
 from yuliu.audio.denoise import require_denoise
+from yuliu.audio.resample import MAX_RATE, MIN_RATE
 from yuliu.errors import InvalidRequest
 from yuliu.presets import Preset, resolve
 from yuliu.scheduler.policy.events import Terms
@@ -17,7 +18,7 @@ from yuliu.text.markup import MarkupOptions
 from yuliu.types import MAX_SPEED, MIN_SPEED, SpeakOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from yuliu.audio.chain import Effects
     from yuliu.text.lexicon import Entry
@@ -28,19 +29,6 @@ MAX_PENDING_PARTS = 16
 MEMORY_PARTS = 256
 """As many parts wait where only memory bounds them: at most 100,000 characters."""
 MAX_LEAD_IN_MS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """Which engine of the scheduler speaks which language, for one voice."""
-
-    engines: Mapping[Lang, str]
-    sample_rate: int
-    """Hz, the same for all engines."""
-    voice: str = ""
-    """The voice's name."""
-    paces: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Slowest and fastest pace of each engine's model, where not all can be had; beyond it sound is stretched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +78,9 @@ class StreamOptions:
     """Silence that is sent as soon as the stream is admitted, before there is any text, milliseconds, at most 1000."""
     limits: StreamLimits = field(default_factory=StreamLimits)
     """How long it waits for its writer, its reader and its end."""
+    sample_rate: int | None = None
+    """Sample rate of the stream, in Hz, 8000 to 48000; None takes the voice's. Sound that engines make at another rate
+    is resampled to it once."""
     lexicon: tuple[str, ...] = ()
     """Names of lexicons, the strongest last; they are stronger than ``default``, which always holds."""
     lexicon_entries: tuple[Entry, ...] = ()
@@ -108,6 +99,8 @@ class StreamOptions:
             raise InvalidRequest("max_pending must be at least 1", param="max_pending")
         if not 0 <= self.lead_in_ms <= MAX_LEAD_IN_MS:
             raise InvalidRequest(f"lead_in_ms must be from 0 to {MAX_LEAD_IN_MS}", param="lead_in_ms")
+        if self.sample_rate is not None and not MIN_RATE <= self.sample_rate <= MAX_RATE:
+            raise InvalidRequest(f"sample_rate must be from {MIN_RATE} to {MAX_RATE} Hz", param="sample_rate")
 
     def rules(self, *, first_weight_scale: float = 1.0, throughput: bool = False) -> SegmenterOptions:
         """The rules that the text is cut by.

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from yuliu.scheduler.scheduler import Scheduler
     from yuliu.segmenter import Chunking
     from yuliu.stream.joiner import SegmentPart
-    from yuliu.stream.options import Route, StreamOptions
+    from yuliu.stream.options import StreamOptions
+    from yuliu.stream.routes import Route
     from yuliu.stream.telemetry import StreamContext
     from yuliu.stream.text_pipeline import SilentSegment
     from yuliu.stream.timeline import Timeline
@@ -58,7 +59,7 @@ class Stream:
     """
 
     def __init__(self, scheduler: Scheduler, route: Route, options: StreamOptions, around: StreamContext) -> None:
-        self.sample_rate: int = route.sample_rate
+        self.sample_rate: int = options.sample_rate or route.sample_rate
         """Hz, of all chunks."""
         self.ending: Ending | None = None
         """How the stream ended; None while it has not."""
@@ -72,7 +73,7 @@ class Stream:
         self._intake = TextPipeline(options, {**around.voices, "": route}, around.words, self._ledger)
         self._parts: deque[SegmentPart] = deque()
         self._ready: deque[QueuedChunk] = deque()
-        self._joiner = Joiner(route.sample_rate)
+        self._joiner = Joiner(self.sample_rate)
         self._diary = StreamTelemetry(scheduler.clock, options.terms.stream_class, route.voice, around)
         self._patience = StreamTimeouts(options.limits, options.stall_s, self._loop.time())
         self._alarm = StreamTimer(self._loop, self._rung)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from yuliu.engines.api import Utterance
     from yuliu.scheduler.outputs import Rendered
-    from yuliu.stream.options import Route
+    from yuliu.stream.routes import Route
     from yuliu.stream.timeline import StreamMetrics
     from yuliu.types import Chunk, Ending, StreamClass
 

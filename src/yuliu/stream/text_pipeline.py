@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from yuliu.audio.chain import Effects
     from yuliu.segmenter import Chunking
     from yuliu.stream.coverage import Ledger
-    from yuliu.stream.options import Route, StreamOptions
+    from yuliu.stream.options import StreamOptions
+    from yuliu.stream.routes import Route
     from yuliu.text.lexicon import Words
     from yuliu.text.markup import MarkupEvent
     from yuliu.types import Lang, Segment, Style
@@ -161,7 +162,8 @@ class TextPipeline:
         speak = replace(self._options.speak, speed=own_speed)
         plan = PlanOptions(speak, lead_s=wanted.lead_s * pace, tail_s=tail_s * pace)
         effects = _styled(self._options.effects, segment.style)
-        return SpokenPart(SegmentPart(segment, wanted.pause_s, segment.pause_s, effects, pace), engine, plan)
+        part = SegmentPart(segment, wanted.pause_s, segment.pause_s, effects, pace, route.rate_of(engine))
+        return SpokenPart(part, engine, plan)
 
 
 def _styled(effects: Effects, style: Style) -> Effects:
