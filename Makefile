@@ -26,12 +26,12 @@ check: setup-dev ## format, lint, types, layers, lock
 	$(BIN)/python scripts/check_lock.py
 
 bench: setup-dev voices ## measure this machine; writes bench/results/ and docs/performance*.md
-	$(BIN)/yuliu bench --out bench/results/latest.json --table docs/performance.md $(if $(PEERS),--peers $(PEERS))
-	$(BIN)/yuliu bench text --out bench/results/text.json --table docs/performance-text.md $(if $(PEERS),--peers $(PEERS))
-	$(BIN)/yuliu bench doors --out bench/results/doors.json --table docs/performance-doors.md
+	$(BIN)/python -m bench speech --out bench/results/latest.json --table docs/performance.md $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python -m bench text --out bench/results/text.json --table docs/performance-text.md $(if $(PEERS),--peers $(PEERS))
+	$(BIN)/python -m bench endpoints --out bench/results/endpoints.json --table docs/performance-endpoints.md
 
-bench-load: setup-dev voices ## measure many listeners at once; writes bench/results/ and docs/performance-load.md
-	$(BIN)/yuliu bench load --suite --out bench/results/load.json --table docs/performance-load.md
+bench-load: setup-dev voices ## measure many clients at once; writes bench/results/ and docs/performance-load.md
+	$(BIN)/python -m bench load --out bench/results/load.json --table docs/performance-load.md
 
 docs: setup-dev voices ## run every example of the documentation
 	$(BIN)/python -m pytest tests/docs

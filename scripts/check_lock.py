@@ -15,7 +15,7 @@ EXPORTS = {
 
 def uv(*arguments: str) -> str:
     """Standard output of a uv command; what it complains of is shown, and ends this script."""
-    command = [Path(sys.executable).parent / "uv", *arguments]
+    command = [str(Path(sys.executable).parent / "uv"), *arguments]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 

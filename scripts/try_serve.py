@@ -49,9 +49,10 @@ def speak(url: str, text: str) -> float:
         f"{url}/v1/audio/speech", body, {"Content-Type": "application/json"}
     )
     with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
-        sound = response.read()
+        sound: bytes = response.read()
     with wave.open(io.BytesIO(sound)) as reader:
-        return len(reader.readframes(reader.getnframes())) / 2 / reader.getframerate()
+        pcm: bytes = reader.readframes(reader.getnframes())
+        return len(pcm) / 2 / int(reader.getframerate())
 
 
 def main() -> int:

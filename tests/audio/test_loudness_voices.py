@@ -14,9 +14,9 @@ import pytest
 from effects import RATE
 
 import yuliu
+from bench.corpus import articles
 from yuliu.audio.chain import Effects
 from yuliu.audio.loudness import TARGET_LUFS, Levelling
-from yuliu.bench.texts import articles
 from yuliu.stream import StreamOptions
 
 if TYPE_CHECKING:

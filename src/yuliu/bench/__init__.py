@@ -1,1 +1,1 @@
-"""``yuliu bench``: what this machine reaches, as a JSON report and a readable table. It reports; it does not judge."""
+"""``yuliu bench``: latency, formats and load on this machine, as JSON and as a table. It reports and does not judge."""

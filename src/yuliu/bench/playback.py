@@ -1,4 +1,4 @@
-"""What a real-time player lives through that starts at the first packet. Pure."""
+"""Playback as a real-time player experiences it when it starts at the first packet. Pure."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Arrival:
-    """Some bytes of sound and when they came."""
+class ChunkArrival:
+    """The size of a piece of audio and the time at which it arrived."""
 
     at_s: float
     """Seconds since the request was sent."""
@@ -19,22 +19,22 @@ class Arrival:
 
 
 @dataclass(frozen=True, slots=True)
-class Playback:
-    """How the playing of some sound went."""
+class SimulatedPlayback:
+    """The course of a playback."""
 
     ends_at_s: float
-    """When the player has played all of it, seconds since the request was sent."""
+    """Time at which the player has played everything, seconds since the request was sent."""
     stalls: tuple[tuple[float, float], ...]
-    """When it went on after standing still, and for how long it had: seconds."""
+    """Each stall as the time at which it ended and its length, seconds."""
 
     @property
     def underrun_s(self) -> float:
-        """How long it stood still in all."""
-        return sum(still_s for _, still_s in self.stalls)
+        """Total length of the stalls."""
+        return sum(length_s for _, length_s in self.stalls)
 
 
-def play(arrivals: Iterable[Arrival], bytes_per_s: float) -> Playback:
-    """Play sound as it arrives; the player starts at the first arrival and waits for nothing but sound."""
+def simulate_playback(arrivals: Iterable[ChunkArrival], bytes_per_s: float) -> SimulatedPlayback:
+    """Play audio as it arrives, starting at the first arrival."""
     ends_at_s: float | None = None
     stalls = []
     for arrival in arrivals:
@@ -44,4 +44,4 @@ def play(arrivals: Iterable[Arrival], bytes_per_s: float) -> Playback:
             stalls.append((arrival.at_s, arrival.at_s - ends_at_s))
             ends_at_s = arrival.at_s
         ends_at_s += arrival.num_bytes / bytes_per_s
-    return Playback(ends_at_s or 0.0, tuple(stalls))
+    return SimulatedPlayback(ends_at_s or 0.0, tuple(stalls))

@@ -1,4 +1,4 @@
-"""The search for the largest load, and what counts as carried."""
+"""The search for the capacity, and the loads that count as carried."""
 
 from __future__ import annotations
 
@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.bench.load.capacity import PRECISION, capacity_figures, carried, first_guess, line_of, next_streams
-from yuliu.bench.load.engine import EngineCost
+from yuliu.bench.engine_cost import EngineCost
+from yuliu.bench.load.capacity import (
+    PRECISION,
+    capacity_figures,
+    describe_point,
+    first_guess,
+    is_carried,
+    next_streams,
+)
 
 POINT: dict[str, Any] = {
     "streams": 10,
@@ -25,7 +32,7 @@ POINT: dict[str, Any] = {
 
 @given(st.integers(0, 400), st.integers(1, 400))
 def test_the_search_finds_the_capacity(capacity: int, first: int) -> None:
-    """From any first guess, as exactly as promised, never trying the same twice."""
+    """From any first guess, within the promised precision, never trying the same number twice."""
     tried: dict[int, bool] = {}
     while (streams := next_streams(tried, first)) is not None:
         assert streams not in tried
@@ -34,7 +41,7 @@ def test_the_search_finds_the_capacity(capacity: int, first: int) -> None:
     assert capacity - max(1, round(PRECISION * (capacity + 1))) <= found <= capacity
 
 
-def test_a_search_from_a_fair_guess_is_short() -> None:
+def test_a_search_from_a_good_guess_is_short() -> None:
     """Each point takes a third of a minute."""
     tried: dict[int, bool] = {}
     while (streams := next_streams(tried, 28)) is not None:
@@ -53,23 +60,23 @@ def test_a_search_from_a_fair_guess_is_short() -> None:
     ],
 )
 def test_a_load_with_any_trouble_is_not_carried(changes: dict[str, Any]) -> None:
-    """Refusing or waiting is not carrying."""
-    assert carried(POINT)
-    assert not carried(POINT | changes)
+    """Refusals and long waits count as trouble, too."""
+    assert is_carried(POINT)
+    assert not is_carried(POINT | changes)
 
 
-def test_the_largest_carried_load_is_told_with_the_least_busy_that_was_not() -> None:
-    """As a share of all cores; where nothing was carried, that is told."""
+def test_the_figures_name_the_capacity_and_the_least_busy_load_with_an_underrun() -> None:
+    """Busy is a share of all cores; the capacity is 0 if no load was carried."""
     stuttering = POINT | {"streams": 14, "underrun": {"streams": 2, "seconds": 1.0, "of": 30}, "cores_busy": 1.8}
     figures = capacity_figures("tone", [POINT, POINT | {"streams": 12}, stuttering])
     assert figures["streams"] == 12
     assert figures["least_busy_with_underrun"] == 0.9
     assert capacity_figures("tone", [stuttering])["streams"] == 0
-    assert "12 streams, TTFP 20/40 ms" in line_of(figures["at_capacity"])
+    assert "12 streams, TTFP 20/40 ms" in describe_point(figures["at_capacity"])
 
 
 def test_the_first_guess_fits_the_machine() -> None:
-    """Cheaper engines and more cores carry more; there is always something to try."""
+    """Cheaper engines and more cores carry more; the guess is at least one."""
     cheap, dear = EngineCost(0.01, 0.01, 5.0), EngineCost(0.04, 0.04, 5.0)
     assert first_guess(cheap, 2) == pytest.approx(4 * first_guess(dear, 2), abs=4)
     assert first_guess(EngineCost(9.0, 9.0, 5.0), 1) == 1

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from yuliu.bench.reading_cases import rate
+from bench.reading_cases import rate_cases
 from yuliu.explanation import Explainer
 
 CASES = [
     json.loads(line)
     for line in (Path(__file__).parents[2] / "data" / "blind_zh.jsonl").read_text(encoding="utf-8").splitlines()
 ]
-RATES = rate(Explainer(), CASES)
+RATES = rate_cases(Explainer(), CASES)
 REACHED = {"tn zh": 0.99, "g2p zh": 0.99, "wordseg zh": 1.0, "lid_span mixed": 1.0}
 """After the faults that the lots showed were repaired; docs/design/text-zh.md tells the rates of the first runs."""
 

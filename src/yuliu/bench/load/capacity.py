@@ -1,133 +1,104 @@
-"""How many real-time players are carried without an underrun, and what that costs; and the waits a little below it."""
+"""Capacity: the largest number of real-time players without an underrun, and its cost."""
 
 from __future__ import annotations
 
-import asyncio
 import math
 import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from yuliu.bench.load.figures import of, ratio, shown, spread_ms
-from yuliu.bench.load.point import Timing, measure_point, observe
+from yuliu.bench.load.figures import percentile_of, shown
+from yuliu.bench.load.point import LoadTiming, measure_point, observe
+from yuliu.bench.report import started_report
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from yuliu.bench.load.crowd import Crowd
-    from yuliu.bench.load.engine import EngineCost
-    from yuliu.bench.load.setting import Setting
-    from yuliu.bench.process import Running
+    from yuliu.bench.engine_cost import EngineCost
+    from yuliu.bench.load.point import LoadConfig
 
 MAX_TTFP_MS = 1000.0
-"""Players are not carried where p95 of the time to first packet is above it: they would only wait, not hear."""
+"""Maximum p95 of the time to first packet of a load that counts as carried: above it, players wait instead of hear."""
 BUSY_SHARE = 0.85
-"""So busy a machine is taken for full; from it the first number of streams is guessed."""
+"""Share of busy cores at which a machine is taken for full; the first guess is made from it."""
 COST_FACTOR = 1.5
+"""Cost of the server as a multiple of the engines' that the first guess assumes."""
 GROWTH = 1.25
 PRECISION = 0.05
-"""The search ends when it is known within so small a share."""
+"""Share within which the capacity is known when the search ends."""
 MAX_POINTS = 6
 SETTLE_S = 1.0
-"""Between two loads of one server."""
-NEAR_FULL = 0.8
-PAUSE_S = 0.2
-"""Between two requests of a listener who is alone."""
+"""Pause between two loads on one server."""
 
 
-def carried(point: Mapping[str, Any]) -> bool:
-    """Whether nobody stood still, was refused or failed, and hardly anybody waited for a second."""
+def is_carried(point: Mapping[str, Any]) -> bool:
+    """Whether no player had an underrun, was refused or failed, and almost all heard something within a second."""
     waits = point["ttfp_ms"]
     troubles = point["underrun"]["streams"] + point["rejected"] + point["failed"]
     return not troubles and waits is not None and waits["p95"] <= MAX_TTFP_MS
 
 
 def next_streams(tried: Mapping[int, bool], first: int) -> int | None:
-    """How many players to try next, knowing which numbers were carried; None when the largest is known well enough."""
+    """Return the number of players to try next, given which were carried; None when the capacity is known."""
     if not tried:
         return first
-    most = max((streams for streams, was_carried in tried.items() if was_carried), default=0)
-    too_many = min((streams for streams, was_carried in tried.items() if not was_carried), default=None)
-    if too_many is None:
-        return math.ceil(most * GROWTH)
-    if too_many - most <= max(1, round(PRECISION * too_many)):
+    low = max((streams for streams, was_carried in tried.items() if was_carried), default=0)
+    high = min((streams for streams, was_carried in tried.items() if not was_carried), default=None)
+    if high is None:
+        return math.ceil(low * GROWTH)
+    if high - low <= max(1, round(PRECISION * high)):
         return None
-    return (most + too_many) // 2 if most else max(1, round(too_many / GROWTH**2))
+    return (low + high) // 2 if low else max(1, round(high / GROWTH**2))
 
 
 def first_guess(cost: EngineCost, num_cores: int) -> int:
-    """Where the search begins: what a busy machine would carry if the server cost half as much again as the engine."""
+    """Return where the search begins: the capacity of a busy machine if the server costs half as much again."""
     return max(1, round(num_cores * BUSY_SHARE / (cost.all_cores * COST_FACTOR)))
 
 
-def find_capacity(setting: Setting, voice: str) -> dict[str, Any]:
-    """The largest closed loop of a voice that is carried, all points tried, and what they tell."""
-    cost = setting.cost(voice)
+def find_capacity(config: LoadConfig, voice: str) -> dict[str, Any]:
+    """Search the largest closed loop of a voice that is carried; return it with all points that were tried."""
+    cost = config.cost(voice)
     points: list[dict[str, Any]] = []
-    with setting.server() as server:
-        num_cores = observe(server, Timing(0.1, 0.0), {}).machine["cores"]
+    with config.server() as server:
+        num_cores = observe(server, LoadTiming(0.1, 0.0), {}).machine["cores"]
         while len(points) < MAX_POINTS:
-            tried = {point["streams"]: carried(point) for point in points}
+            tried = {point["streams"]: is_carried(point) for point in points}
             streams = next_streams(tried, first_guess(cost, num_cores))
             if streams is None:
                 break
-            points.append(measure_point(server, setting.shape(voice, streams=streams), setting.timing, cost))
-            setting.progress(f"capacity, {voice}: {line_of(points[-1])}")
+            points.append(measure_point(server, config.shape(voice, streams=streams), config.timing, cost))
+            config.progress(f"capacity, {voice}: {describe_point(points[-1])}")
             time.sleep(SETTLE_S)
     return capacity_figures(voice, points)
 
 
+def run_capacity(config: LoadConfig, command: str) -> dict[str, Any]:
+    """Search the capacity of each voice and return the report."""
+    began_s = time.perf_counter()
+    report = started_report(command)
+    found = [find_capacity(config, voice) for voice in config.voices]
+    return report | {"took_s": round(time.perf_counter() - began_s, 1), "parts": {"capacity": found}}
+
+
 def capacity_figures(voice: str, points: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What the points of a search tell."""
-    best = max((point for point in points if carried(point)), key=lambda point: point["streams"], default=None)
-    underran = [point["cores_busy"] / point["cores"] for point in points if point["underrun"]["streams"]]
+    """Return the figures of the points of a search."""
+    best = max((point for point in points if is_carried(point)), key=lambda point: point["streams"], default=None)
+    busy = [point["cores_busy"] / point["cores"] for point in points if point["underrun"]["streams"]]
     return {
         "voice": voice,
         "streams": best["streams"] if best else 0,
         "at_capacity": best,
-        "least_busy_with_underrun": round(min(underran), 3) if underran else None,
+        "least_busy_with_underrun": round(min(busy), 3) if busy else None,
         "points": list(points),
     }
 
 
-def line_of(point: Mapping[str, Any]) -> str:
-    """A point in one line, for people."""
+def describe_point(point: Mapping[str, Any]) -> str:
+    """Return a point as a line for people."""
     waits = point["ttfp_ms"]
     return (
-        f"{point['streams']} streams, TTFP {shown(of(waits, 'p50'))}/{shown(of(waits, 'p95'))} ms (p50/p95),"
+        f"{point['streams']} streams,"
+        f" TTFP {shown(percentile_of(waits, 'p50'))}/{shown(percentile_of(waits, 'p95'))} ms (p50/p95),"
         f" {point['underrun']['streams']} underran, {point['rejected']} refused, {point['failed']} failed,"
         f" {point['cores_busy']:.2f} of {point['cores']} cores busy, CPU ratio {shown(point['cpu_ratio'], 2)}"
     )
-
-
-def measure_cliff(setting: Setting, voice: str, capacity: int) -> dict[str, Any]:
-    """Waits at 80 % of the capacity, beside those of a listener who is alone."""
-    streams = max(1, int(NEAR_FULL * capacity))
-    timing = replace(setting.timing, seconds=2 * setting.timing.seconds)
-    with setting.server() as server:
-        alone = measure_alone(server, setting, voice)
-        time.sleep(SETTLE_S)
-        loaded = measure_point(server, setting.shape(voice, streams=streams), timing, setting.cost(voice))
-    base, waits = of(alone, "p50"), loaded["ttfp_ms"]
-    setting.progress(f"cliff, {voice}: alone {shown(base)} ms; {line_of(loaded)}")
-    return {
-        "voice": voice,
-        "streams": streams,
-        "alone_ttfp_ms": alone,
-        "loaded": loaded,
-        "p95_to_alone": ratio(of(waits, "p95"), base),
-        "p99_to_alone": ratio(of(waits, "p99"), base),
-    }
-
-
-def measure_alone(server: Running, setting: Setting, voice: str) -> dict[str, float] | None:
-    """Time to first packet, milliseconds, of one listener at a time, who leaves at the first sound."""
-    wanted = setting.shape(voice, streams=1).asks("alone")
-
-    async def one_by_one(crowd: Crowd, until_s: float) -> None:
-        while time.perf_counter() < until_s:
-            await crowd.taste(next(wanted))
-            await asyncio.sleep(PAUSE_S)
-
-    observed = observe(server, Timing(setting.timing.seconds / 2, setting.timing.warm_up_s / 2), {"alone": one_by_one})
-    return spread_ms([outcome.ttfp_s for outcome in observed.outcomes["alone"] if outcome.ttfp_s is not None])

@@ -1,21 +1,28 @@
-"""``yuliu bench``: speech by default, ``yuliu bench text``, ``yuliu bench doors`` and ``yuliu bench load``."""
+"""``yuliu bench``: latency by default, ``yuliu bench endpoints`` and ``yuliu bench load``."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from yuliu.cli.commands.bench_doors import doors
-from yuliu.cli.commands.bench_load import load
-from yuliu.cli.commands.bench_output import deliver, out_option, progress_to, quiet_option, table_option, typed
+from yuliu.bench.texts import DEFAULT_SHARES, LENGTHS, STREAM_CLASSES
+from yuliu.cli.commands.bench_output import (
+    as_json,
+    deliver,
+    out_option,
+    progress_to,
+    quiet_option,
+    table_option,
+    typed_command,
+)
 from yuliu.cli.group import Group
 
-_HARNESS = click.Path(exists=True, file_okay=False, path_type=Path)
-_PEERS = click.option(
-    "--peers", "harness", type=_HARNESS, help="Folder of a harness of other systems (bench.py, judge.py)."
-)
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from yuliu.bench.load.point import LoadConfig, LoadShape
 
 
 @click.group(
@@ -26,9 +33,9 @@ Examples:
   yuliu bench                     measure, print the table
   yuliu bench --reps 3            a quick look
   yuliu bench --out report.json --table report.md
-  yuliu bench text                how text is read, and what it costs
-  yuliu bench doors               every way in, every format
-  yuliu bench load --streams 20   many listeners at once
+  yuliu bench endpoints           each endpoint, each format
+  yuliu bench load --streams 20   many clients at once
+  yuliu bench load --capacity     how many clients this machine carries
 """,
 )
 @click.option(
@@ -36,53 +43,144 @@ Examples:
 )
 @out_option
 @table_option
-@_PEERS
 @quiet_option
 @click.pass_context
-def command(ctx: click.Context, /, reps: int, out: Path | None, table: Path | None, **others: Any) -> None:  # noqa: ANN401
-    """Measure what this machine reaches: time to first packet, speed, memory, at four lengths in two languages.
+def command(ctx: click.Context, /, reps: int, out: Path | None, table: Path | None, quiet: bool) -> None:
+    """Measure this machine: time to first packet, speed and memory, at four lengths in two languages.
 
-    Takes one to ten minutes. Leave the machine alone meanwhile.
+    Starts a server of its own and takes one to five minutes. Leave the machine alone meanwhile.
     """
     if ctx.invoked_subcommand:
         return
-    from yuliu.bench.report import page
-    from yuliu.bench.run import Plan, run
+    from yuliu.bench.latency import run_latency
+    from yuliu.bench.report import latency_page
 
-    report = run(Plan(typed(), reps, harness=others["harness"]), progress_to(quiet=others["quiet"]))
-    deliver(report, page(report), out, table)
+    report = run_latency(typed_command(), num_rounds=reps, progress=progress_to(quiet=quiet))
+    deliver(report, latency_page(report), out, table)
 
 
 @command.command(
-    "text",
+    "endpoints",
     epilog="""\b
 Examples:
-  yuliu bench text                cases, cost, random and arriving texts
-  yuliu bench text --fuzz 100000  more random texts
-  yuliu bench text --peers DIR    let the judge there write down what it hears
+  yuliu bench endpoints              all formats, in two minutes or so
+  yuliu bench endpoints --rounds 2   a quick look
+  yuliu bench endpoints --out endpoints.json --table endpoints.md
 """,
 )
 @click.option(
-    "--fuzz", type=click.IntRange(0), default=2000, show_default=True, metavar="N", help="Random texts that are read."
+    "--rounds", type=click.IntRange(1, 100), default=9, show_default=True, metavar="N", help="Rounds over all formats."
 )
 @out_option
 @table_option
-@_PEERS
 @quiet_option
-def text(fuzz: int, out: Path | None, table: Path | None, harness: Path | None, quiet: bool) -> None:
-    """Measure how text is read: written cases, cost, random texts, arriving texts, and what a judge hears."""
-    from yuliu.bench.text import measure_text, page
+def endpoints(rounds: int, out: Path | None, table: Path | None, quiet: bool) -> None:
+    """Measure the time to first packet of each format at each endpoint, for one client, beside PCM.
 
-    progress = progress_to(quiet=quiet)
-    report = measure_text(num_fuzzed=fuzz, progress=progress)
-    if harness:
-        import yuliu
-        from yuliu.bench.ears import listen
+    Starts a server of its own. Leave the machine alone meanwhile.
+    """
+    from yuliu.bench.endpoints import EndpointConfig, endpoints_page, run_endpoints
 
-        with yuliu.open() as synthesizer:
-            report["heard"] = listen(synthesizer, harness, progress=progress)
-    deliver(report | {"command": typed()}, page(report), out, table)
+    report = run_endpoints(EndpointConfig(rounds, progress=progress_to(quiet=quiet)), typed_command())
+    deliver(report, endpoints_page(report), out, table)
 
 
-command.add_command(doors)
-command.add_command(load)
+@command.command(
+    "load",
+    epilog="""\b
+Examples:
+  yuliu bench load --streams 20 --voice baker   twenty players in real time
+  yuliu bench load --rate 3 --voice heart       three new clients a second
+  yuliu bench load --capacity --voice baker     how many players are carried
+  yuliu bench load --streams 20 -- --workers 1  after --: options of yuliu serve
+""",
+)
+@click.option("--streams", type=click.IntRange(0), default=0, metavar="N", help="Players at a time.")
+@click.option(
+    "--rate", type=click.FloatRange(0), default=0.0, metavar="N", help="New clients a second instead of players."
+)
+@click.option("--capacity", is_flag=True, help="Search the largest number of players without an underrun.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1),
+    default=15.0,
+    show_default=True,
+    metavar="S",
+    help="Measured duration of each load.",
+)
+@click.option(
+    "--warm-up",
+    "warm_up_s",
+    type=click.FloatRange(0),
+    default=5.0,
+    show_default=True,
+    metavar="S",
+    help="Duration before that.",
+)
+@click.option(
+    "--voice",
+    "voices",
+    multiple=True,
+    metavar="NAME",
+    help="May be repeated. Default: yuliu; baker and heart for --capacity.",
+)
+@click.option(
+    "--length",
+    "lengths",
+    type=click.Choice(LENGTHS),
+    multiple=True,
+    help="Length of the texts; may be repeated.",
+)
+@click.option(
+    "--class",
+    "stream_class",
+    type=click.Choice(STREAM_CLASSES),
+    help="Class of all requests.",
+)
+@click.option("--seed", default="load", show_default=True, metavar="TEXT", help="Seed of the texts and arrival times.")
+@click.option("--json", "as_json_text", is_flag=True, help="Print the report as JSON.")
+@out_option
+@table_option
+@quiet_option
+@click.argument("serve", nargs=-1, type=click.UNPROCESSED)
+def load(as_json_text: bool, out: Path | None, table: Path | None, quiet: bool, **given: Any) -> None:  # noqa: ANN401
+    """Send requests of many clients at once: latency, underruns, refusals, cost, capacity.
+
+    Starts a server of its own. One load lasts as long as --seconds says and half a minute more. Leave the machine
+    alone meanwhile.
+    """
+    from yuliu.bench.load.capacity import run_capacity
+    from yuliu.bench.load.point import run_point
+    from yuliu.bench.load.report import load_page
+
+    if not (given["capacity"] or given["streams"] or given["rate"]):
+        raise click.UsageError("choose what to measure: --streams N, --rate R or --capacity")
+    config = _load_config(given, quiet=quiet)
+    command = typed_command()
+    report = run_capacity(config, command) if given["capacity"] else run_point(config, _load_shape(given), command)
+    deliver(report, load_page(report), out, table, printed=as_json(report) if as_json_text else None)
+
+
+def _load_config(given: dict[str, Any], *, quiet: bool) -> LoadConfig:
+    from yuliu.bench.load.point import LoadConfig, LoadTiming
+
+    return LoadConfig(
+        voices=given["voices"] or LoadConfig().voices,
+        timing=LoadTiming(given["seconds"], given["warm_up_s"]),
+        serve=given["serve"],
+        progress=progress_to(quiet=quiet),
+    )
+
+
+def _load_shape(given: dict[str, Any]) -> LoadShape:
+    from yuliu.bench.load.point import LoadShape
+
+    lengths: Sequence[Any] = given["lengths"]
+    return LoadShape(
+        given["voices"] or ("yuliu",),
+        given["streams"],
+        given["rate"],
+        shares=tuple((length, 1) for length in lengths) or DEFAULT_SHARES,
+        stream_class=given["stream_class"],
+        seed=given["seed"],
+    )

@@ -1,4 +1,4 @@
-"""What all commands of ``yuliu bench`` share: where reports go, and what is told meanwhile."""
+"""Options and output that all bench commands share."""
 
 from __future__ import annotations
 
@@ -14,27 +14,32 @@ if TYPE_CHECKING:
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
-out_option = click.option("--out", type=_FILE, help="Write the report as JSON here.")
-table_option = click.option("--table", type=_FILE, help="Write the table (Markdown) here.")
+out_option = click.option("--out", type=_FILE, help="Write the report as JSON to this file.")
+table_option = click.option("--table", type=_FILE, help="Write the table (Markdown) to this file.")
 
 
-def typed() -> str:
-    """The command as typed, but for the places of folders, which say nothing to others."""
-    words = ["yuliu", *sys.argv[1:]]
+def typed_command(program: str = "yuliu") -> str:
+    """Return the command as typed, without the names of folders of peers, which mean nothing elsewhere."""
+    words = [program, *sys.argv[1:]]
     return " ".join("DIR" if before == "--peers" else word for before, word in zip(["", *words], words, strict=False))
 
 
 def progress_to(*, quiet: bool) -> Callable[[str], None]:
-    """Lines for people, on standard error."""
+    """Return a function that writes lines to standard error, or nowhere."""
     return lambda line: None if quiet else click.echo(line, err=True)
 
 
 def deliver(
     report: dict[str, Any], page: str, out: Path | None, table: Path | None, *, printed: str | None = None
 ) -> None:
-    """Write the report where it is wanted, and print the page or what is given instead."""
-    for path, content in ((out, json.dumps(report, ensure_ascii=False, indent=1) + "\n"), (table, page)):
+    """Write the report and the page to their files, and print the page or ``printed``."""
+    for path, content in ((out, as_json(report) + "\n"), (table, page)):
         if path:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content, encoding="utf-8")
     click.echo(page if printed is None else printed)
+
+
+def as_json(report: dict[str, Any]) -> str:
+    """Return a report as JSON text."""
+    return json.dumps(report, ensure_ascii=False, indent=1)
