@@ -1,6 +1,6 @@
 # Everything a user or a developer does, as a verb. Needs Python 3.11+ (venv, pip), make and a package index.
 .DEFAULT_GOAL := help
-.PHONY: help serve test check bench bench-load docs lock parties setup setup-dev voices clean
+.PHONY: help serve test check bench bench-load docs lock third-party setup setup-dev voices clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -40,11 +40,11 @@ lock: setup-dev ## resolve dependencies anew: uv.lock and the hashed requirement
 	$(BIN)/uv lock
 	$(BIN)/python scripts/check_lock.py --write
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
-	  --no-emit-package docopt requirements/parties.in --output-file requirements/parties.txt
-	cd tests/parties/npm && npm install --package-lock-only --ignore-scripts --no-audit --no-fund
+	  --no-emit-package docopt requirements/third-party.in --output-file requirements/third-party.txt
+	cd tests/third_party/npm && npm install --package-lock-only --ignore-scripts --no-audit --no-fund
 
-parties: ## fetch the programs of others (browser, agents, decoders) that the tests try the server with
-	@$(PYTHON) scripts/get_parties.py
+third-party: ## fetch third-party clients (browser, agents, decoders) for the tests
+	@$(PYTHON) scripts/get_third_party.py
 
 # Dependencies come from hashed files made from uv.lock, installed by pip, so that a user's own pip
 # configuration (mirror, proxy, certificates) is honoured.
@@ -70,4 +70,4 @@ voices: setup ## fetch the voices
 	$(BIN)/yuliu voices pull
 
 clean: ## remove the environment and all caches of tools
-	rm -rf $(VENV) .parties tests/parties/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .third-party tests/third_party/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tone_yuliu import open_synthesizer
+from tone_cli import open_synthesizer
 
 from yuliu.bench.adapters import ENDPOINTS, BenchTarget, EndpointName
 from yuliu.bench.endpoints import (
@@ -35,7 +35,7 @@ CONFIG = EndpointConfig(
     formats=("pcm", "mp3", "aac", "opus", "wav"),
     open_synthesizer=lambda: open_synthesizer(()),
     open_engines=lambda: {"en": ToneEngine()},
-    program=(str(Path(__file__).parents[1] / "support" / "tone_yuliu.py"), "serve", "--no-keys"),
+    program=(str(Path(__file__).parents[1] / "support" / "tone_cli.py"), "serve", "--no-keys"),
 )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tone_yuliu import open_synthesizer
+from tone_cli import open_synthesizer
 
 from bench.endpoints import ENDPOINT_PARTS
 from bench.endpoints.loop_lag import LoopLagMonitor
@@ -37,7 +37,7 @@ CONFIG = EndpointConfig(
     formats=("pcm", "mp3", "aac", "opus", "wav"),
     open_synthesizer=lambda: open_synthesizer(()),
     open_engines=lambda: {"en": ToneEngine()},
-    program=(str(SUPPORT / "tone_yuliu.py"), "serve", "--no-keys"),
+    program=(str(SUPPORT / "tone_cli.py"), "serve", "--no-keys"),
 )
 SUITE = EndpointSuite(
     CONFIG,

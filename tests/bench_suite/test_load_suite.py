@@ -23,7 +23,7 @@ from yuliu.bench.load.point import LoadConfig, LoadTiming
 from yuliu.bench.server_process import ServerProcess
 from yuliu.bench.texts import LoadRequest
 
-TONE = (str(Path(__file__).parents[1] / "support" / "tone_yuliu.py"), "serve")
+TONE = (str(Path(__file__).parents[1] / "support" / "tone_cli.py"), "serve")
 CONFIG = LoadConfig(voices=("tone",), timing=LoadTiming(1.0, 0.2), program=TONE)
 MACHINE = {"cpu": "a processor", "cores": 2, "python": "3.11"}
 POINT: dict[str, Any] = {

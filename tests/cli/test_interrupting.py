@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import sound_server
-from at_terminal import FAKE_SOUNDDEVICE, AtTerminal
 from native import LONG
 from serving import running_server
+from terminal_program import FAKE_SOUNDDEVICE, TerminalProgram
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from serving import Running
 
-    Sit = Callable[..., AtTerminal]
+    Sit = Callable[..., TerminalProgram]
 
 RATE = 24_000
 LATENCY_S = 0.1
@@ -47,9 +47,9 @@ def sit(running: Running, tmp_path: Path, device: Path) -> Iterator[Sit]:
     (tmp_path / "modules" / "sounddevice.py").write_text(FAKE_SOUNDDEVICE)
     sat = []
 
-    def sit(*arguments: str, environ: dict[str, str] | None = None, **options: Any) -> AtTerminal:
+    def sit(*arguments: str, environ: dict[str, str] | None = None, **options: Any) -> TerminalProgram:
         of_device = {"PYTHONPATH": str(tmp_path / "modules"), "FAKE_DEVICE": str(device), **(environ or {})}
-        at = AtTerminal("client", "--url", running.url, *arguments, environ=of_device, **options)
+        at = TerminalProgram("client", "--url", running.url, *arguments, environ=of_device, **options)
         sat.append(at)
         return at
 
@@ -58,7 +58,7 @@ def sit(running: Running, tmp_path: Path, device: Path) -> Iterator[Sit]:
         each.close()
 
 
-def until_heard(at: AtTerminal, device: Path, seconds: float) -> None:
+def until_heard(at: TerminalProgram, device: Path, seconds: float) -> None:
     """Wait until the device was given so much."""
     at.until_keys_are_read()
     for _ in range(3_000):
@@ -68,7 +68,7 @@ def until_heard(at: AtTerminal, device: Path, seconds: float) -> None:
     raise AssertionError(at.seen)
 
 
-def told(at: AtTerminal) -> tuple[float, int, int]:
+def told(at: TerminalProgram) -> tuple[float, int, int]:
     """Seconds heard, the place in the text, and its length, as shown."""
     at.until("heard ")
     at.until("\n")
@@ -199,7 +199,7 @@ def test_with_a_real_sound_server(running: Running) -> None:
     """From the key to the ear: silence, and the position told is what was heard."""
     server = sound_server.SoundServer()
     sink = server.sink(RATE)
-    at = AtTerminal("client", "--url", running.url, LONG, environ=server.environ)
+    at = TerminalProgram("client", "--url", running.url, LONG, environ=server.environ)
     try:
         at.until_keys_are_read()
         sink.until_it_plays()

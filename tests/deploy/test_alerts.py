@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from pages import ROOT
-from streams_reported import everything_told, exported
+from stream_reports import complete_metrics, exported
 
 FOLDER = ROOT / "deploy" / "prometheus"
 NAME = re.compile(r"\b(?:yuliu|process)_\w+")
@@ -18,7 +18,7 @@ SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("",), "gauge
 @pytest.mark.parametrize("name", ["alerts.yml", "alerts.test.yml"])
 def test_alerts_ask_for_metrics_that_are_exported(name: str) -> None:
     """A renamed metric would leave an alert that never goes off."""
-    there = exported(everything_told())
+    there = exported(complete_metrics())
     series = {name + suffix for name, (kind, _) in there.items() for suffix in SUFFIXES[kind]}
     asked = set(NAME.findall((FOLDER / name).read_text(encoding="utf-8")))
     assert len(asked) > 5
@@ -27,7 +27,7 @@ def test_alerts_ask_for_metrics_that_are_exported(name: str) -> None:
 
 def test_alerts_ask_for_labels_that_there_are() -> None:
     """In selectors and in groupings; ``job`` and ``instance`` are Prometheus' own."""
-    labels = {label for _, each in exported(everything_told()).values() for label in each}
+    labels = {label for _, each in exported(complete_metrics()).values() for label in each}
     text = (FOLDER / "alerts.yml").read_text(encoding="utf-8")
     asked = set(re.findall(r"[{,] *(\w+)[!=]?[=~]", text))
     asked |= {label for group in re.findall(r"\bby \(([^)]+)\)", text) for label in group.split(", ")}
@@ -48,7 +48,7 @@ def test_promtool_is_content(arguments: tuple[str, ...]) -> None:
 @pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not installed")
 def test_promtool_finds_no_fault_with_the_names() -> None:
     """Prometheus' conventions: units, suffixes, help texts."""
-    body, _ = everything_told().exposition()
+    body, _ = complete_metrics().exposition()
     finished = subprocess.run(["promtool", "check", "metrics"], input=body, capture_output=True, check=False)
     assert finished.returncode == 0, finished.stdout.decode() + finished.stderr.decode()
 

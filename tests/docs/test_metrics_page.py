@@ -7,7 +7,7 @@ from typing import get_args
 
 import pytest
 from pages import ROOT, Page
-from streams_reported import everything_told, exported, report
+from stream_reports import complete_metrics, exported, report
 
 from yuliu.metrics.report import FeedbackKind, Loss, StreamOutcome
 from yuliu.metrics.trace import _attributes, _events
@@ -25,7 +25,7 @@ def test_table_is_what_is_exported(lang: str) -> None:
     rows = re.findall(r"^\| `(\w+)` \| (counter|gauge|histogram) \| ([^|]*) \| [^|]+ \|$", text_of(lang), re.MULTILINE)
     told = {name: (kind, frozenset(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
     assert len(told) == len(rows)
-    assert told == exported(everything_told()) | GPU
+    assert told == exported(complete_metrics()) | GPU
 
 
 def test_bounds_are_those_of_the_histograms(lang: str) -> None:
@@ -35,7 +35,7 @@ def test_bounds_are_those_of_the_histograms(lang: str) -> None:
         for name, bounds in re.findall(r"^\| `(\w+_seconds)` \| ([\d., 、]+) \|$", text_of(lang), re.MULTILINE)
     }
     expected: dict[str, list[float]] = {}
-    for family in everything_told().registry.collect():
+    for family in complete_metrics().registry.collect():
         for sample in family.samples:
             if family.type == "histogram" and sample.labels.get("le", "+Inf") != "+Inf":
                 bounds = expected.setdefault(family.name, [])
@@ -47,7 +47,7 @@ def test_words_and_fields_are_named(lang: str) -> None:
     """Parts, outcomes, kinds and losses; fields of the statistics; events and attributes of the spans."""
     quoted = set(re.findall(r"`([^`\n]+)`", text_of(lang)))
     words = {*report().moments.parts(), *get_args(StreamOutcome), *get_args(FeedbackKind), *get_args(Loss)}
-    stats = everything_told().stats()
+    stats = complete_metrics().stats()
     assert isinstance(stats["now"], dict)
     events = {name for name, _ in _events(report().moments)}
     attributes = {name.removeprefix("yuliu.") for name in _attributes(report(outcome="failed", code="x"))}
@@ -59,4 +59,4 @@ def test_queries_ask_for_what_there_is(lang: str) -> None:
     queries = "".join(block.code for block in Page(ROOT / "docs" / lang / "reference" / "metrics.md").blocks)
     asked = {re.sub(r"_(sum|count|bucket)$", "", name) for name in re.findall(r"\byuliu_\w+", queries)}
     assert asked
-    assert asked <= set(exported(everything_told()))
+    assert asked <= set(exported(complete_metrics()))

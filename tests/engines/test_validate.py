@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from heard import OPTIONS, segment
 from hypothesis import given
 from hypothesis import strategies as st
+from scheduler_streams import OPTIONS, segment
 
 from yuliu.engines.api import StepRequest, StepResult
 from yuliu.engines.tone import ToneEngine

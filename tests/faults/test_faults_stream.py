@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from by_hand import HandScheduler, hand_stream, pass_time, run
+from manual_stream import ManualScheduler, advance, open_manual_stream, run
 from native import pcm_of, talking
 from serving import running_server
 
@@ -110,14 +110,14 @@ def test_a_writer_slower_than_speech_is_waited_for() -> None:
     """
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(limits=StreamLimits(idle_text_s=60.0)))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(limits=StreamLimits(idle_text_s=60.0)))
         await scheduler.admit()
         num_made = 0
         words = SLOW.split()
         for word in words:
             await stream.push(f"{word} ")
-            await pass_time(2.0)
+            await advance(2.0)
             for number in range(num_made, len(scheduler.segments)):
                 await scheduler.make(number)
             num_made = len(scheduler.segments)

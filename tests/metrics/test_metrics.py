@@ -6,7 +6,7 @@ import threading
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
-from streams_reported import report
+from stream_reports import report
 
 from yuliu.metrics.metrics import Metrics
 from yuliu.metrics.report import GaugeValues, StreamMoments

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import SpanKind, StatusCode, format_span_id, format_trace_id
-from streams_reported import SPOKEN, report
+from stream_reports import SPOKEN, report
 
 from yuliu.metrics.metrics import Metrics
 from yuliu.metrics.report import StreamMoments, StreamReport

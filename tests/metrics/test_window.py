@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from streams_reported import report
+from stream_reports import report
 
 from yuliu.metrics.report import StreamMoments
 from yuliu.metrics.window import MAX_TTFPS, WINDOW_S, StatsWindow, percentile

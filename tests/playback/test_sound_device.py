@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from yuliu.types import Samples
 
-PROGRAM = Path(sound_server.__file__).with_name("playing.py")
+PROGRAM = Path(sound_server.__file__).with_name("play_samples.py")
 SILENCE_S = 0.1
 """Before the sound: sinks that lead nowhere let the first 10 ms of any player go by unrecorded."""
 RATES = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]

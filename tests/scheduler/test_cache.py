@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
-from heard import OPTIONS, Inbox, one_worker, segment, sound, speak
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scheduler_streams import OPTIONS, Inbox, one_worker, segment, sound, speak
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.scheduler.cache import MAX_ENTRY_BYTES, CachedSound, CacheKey, SoundCache, key_of

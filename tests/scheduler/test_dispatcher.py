@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from heard import OPTIONS, segment
 from hypothesis import given
 from hypothesis import strategies as st
+from scheduler_streams import OPTIONS, segment
 
 from yuliu.engines.api import Capabilities
 from yuliu.scheduler.dispatcher import facts_of

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from heard import OPTIONS, PATIENCE_S, Clock, Inbox, one_worker, segment, sound, speak
+from scheduler_streams import OPTIONS, PATIENCE_S, Inbox, ManualClock, one_worker, segment, sound, speak
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, SynthesisFailed
@@ -341,7 +341,7 @@ def test_each_event_is_recorded_with_what_it_led_to() -> None:
 
 def test_an_adaptive_scheduler_follows_its_controller() -> None:
     """Late first sounds make steps smaller, once a second."""
-    clock = Clock()
+    clock = ManualClock()
     scheduler = Scheduler({"tone": ToneEngine}, one_worker(adaptive=True), clock=clock)
     before = scheduler.tuning.step_budget_s
     for _ in range(8):

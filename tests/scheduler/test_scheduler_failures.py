@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
-from heard import PATIENCE_S, Clock, Inbox, Made, one_worker, segment, sound, speak
+from scheduler_streams import PATIENCE_S, EngineFactory, Inbox, ManualClock, one_worker, segment, sound, speak
 
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
@@ -76,7 +76,7 @@ def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) 
     raise AssertionError("it never happened")
 
 
-def ticking(scheduler: Scheduler, clock: Clock, condition: Callable[[], bool]) -> None:
+def ticking(scheduler: Scheduler, clock: ManualClock, condition: Callable[[], bool]) -> None:
     """Let the time of a scheduler go on, a second at a time while no worker works, until something holds."""
 
     def tick() -> None:
@@ -92,7 +92,7 @@ def test_a_worker_that_crashes_is_replaced_and_nothing_is_lost(
     opened: list[Scheduler], error: type[BaseException]
 ) -> None:
     """Its step is done again elsewhere; streams on other workers never notice."""
-    make, losses = Made(scripted(fail_steps=frozenset({2}), error=error), ToneEngine), Losses()
+    make, losses = EngineFactory(scripted(fail_steps=frozenset({2}), error=error), ToneEngine), Losses()
     opened.append(Scheduler({"tone": make}, Settings(num_workers=2, tuning=Tuning(max_load=1e6)), observer=losses))
     inboxes: list[Inbox] = []
     until(lambda: bool(losses.lost), lambda: inboxes.append(speak(opened[0], [f"{TEXT} {len(inboxes)}", "and more"])))
@@ -105,7 +105,7 @@ def test_a_worker_that_crashes_is_replaced_and_nothing_is_lost(
 
 def test_a_worker_that_hangs_is_replaced_and_its_late_result_thrown_away(opened: list[Scheduler]) -> None:
     """The watchdog gives it up; should its engine come back, it is closed and nobody hears of it."""
-    clock, make, losses = Clock(), Made(scripted(hang_steps=frozenset({1})), ToneEngine), Losses()
+    clock, make, losses = ManualClock(), EngineFactory(scripted(hang_steps=frozenset({1})), ToneEngine), Losses()
     settings = Settings(num_workers=2, tuning=Tuning(max_load=1e6))
     opened.append(Scheduler({"tone": make}, settings, clock=clock, observer=losses))
     hanging, (worker, *_) = make.engines[0], worker_threads()
@@ -131,7 +131,10 @@ def test_a_worker_that_hangs_is_replaced_and_its_late_result_thrown_away(opened:
 
 def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler]) -> None:
     """The error says so, and the workers are there for others."""
-    clock, make = Clock(), Made(scripted(hang_steps=frozenset({0})), scripted(hang_steps=frozenset({0})), ToneEngine)
+    clock, make = (
+        ManualClock(),
+        EngineFactory(scripted(hang_steps=frozenset({0})), scripted(hang_steps=frozenset({0})), ToneEngine),
+    )
     opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
     inbox = speak(opened[0], [TEXT])
     for number in range(2):
@@ -149,7 +152,7 @@ def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler])
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_a_process_that_was_stopped_gives_its_workers_time_to_go_on(opened: list[Scheduler], goes_on: bool) -> None:
     """They stood still as it did: that is no reason to replace them. One that does hang is still found."""
-    clock, make, losses = Clock(), Made(scripted(hang_steps=frozenset({0})), ToneEngine), Losses()
+    clock, make, losses = ManualClock(), EngineFactory(scripted(hang_steps=frozenset({0})), ToneEngine), Losses()
     opened.append(Scheduler({"tone": make}, one_worker(), clock=clock, observer=losses))
     inbox = speak(opened[0], [TEXT])
     assert make.engines[0].hung.wait(PATIENCE_S)
@@ -169,8 +172,8 @@ def test_a_process_that_was_stopped_gives_its_workers_time_to_go_on(opened: list
 
 def test_the_limit_of_a_task_follows_what_such_tasks_take(opened: list[Scheduler]) -> None:
     """An engine that is slow by nature does not hang."""
-    clock = Clock()
-    make = Made(scripted(hang_steps=frozenset({0})))
+    clock = ManualClock()
+    make = EngineFactory(scripted(hang_steps=frozenset({0})))
     opened.append(Scheduler({"tone": make}, one_worker(hang_s=0.5), clock=clock))
     workers = opened[0]._workers
     workers._usual_s["tone", False] = 0.1  # as if steps had taken so long
@@ -194,7 +197,7 @@ def test_engines_that_cannot_be_made_again_break_all_streams_until_they_can(
             raise RuntimeError(SECRET)
         return ToneEngine()
 
-    clock, make = Clock(), Made(scripted(fail_steps=frozenset({1}), error=SystemExit), make_or_fail)
+    clock, make = ManualClock(), EngineFactory(scripted(fail_steps=frozenset({1}), error=SystemExit), make_or_fail)
     opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
     inbox = speak(opened[0], [TEXT, TEXT])
     inbox.wait_until(lambda i: bool(i.broken))
@@ -220,7 +223,7 @@ def test_a_further_worker_that_cannot_be_made_leaves_the_others(opened: list[Sch
         failed.set()
         raise RuntimeError(SECRET)
 
-    clock, make = Clock(), Made(ToneEngine, fail, ToneEngine)
+    clock, make = ManualClock(), EngineFactory(ToneEngine, fail, ToneEngine)
     opened.append(Scheduler({"tone": make}, Settings(num_workers=2), clock=clock))
     assert failed.wait(PATIENCE_S)
     speak(opened[0], [TEXT]).wait_done()
@@ -260,7 +263,7 @@ def test_closing_does_not_wait_for_ever_on_a_worker_that_hangs(caplog: pytest.Lo
 @pytest.mark.parametrize("spoil", ["short", "long", "lost", "still"])
 def test_an_engine_that_breaks_its_contract_fails_and_never_loops(opened: list[Scheduler], spoil: str) -> None:
     """Nothing of what it gave is used; it is asked once more."""
-    make = Made(scripted(spoil=spoil, spoil_steps=ALL))
+    make = EngineFactory(scripted(spoil=spoil, spoil_steps=ALL))
     opened.append(Scheduler({"tone": make}, one_worker()))
     inbox = speak(opened[0], [TEXT])
     inbox.wait_until(lambda i: bool(i.broken))
@@ -272,7 +275,7 @@ def test_an_engine_that_breaks_its_contract_fails_and_never_loops(opened: list[S
 @pytest.mark.parametrize("manner", ["autoregressive", "remote"])
 def test_sound_that_never_comes_fails_after_a_while(opened: list[Scheduler], manner: Literal["remote"]) -> None:
     """Engines that do not know their length may wait for it, but not for ever: 10 s, and again 10 s."""
-    clock = Clock()
+    clock = ManualClock()
 
     def make() -> ToneEngine:
         return ToneEngine(ToneScript(spoil="still", spoil_steps=ALL), manner=manner)
@@ -292,7 +295,7 @@ def test_an_exact_engine_repeats_what_failed_once(
     opened: list[Scheduler], manner: Literal["frames"], number: int
 ) -> None:
     """The listener does not hear of it. The one worker gets a new instance of the engine for that."""
-    make = Made(
+    make = EngineFactory(
         lambda: ToneEngine(ToneScript(fail_steps=frozenset({number})), manner=manner),
         lambda: ToneEngine(manner=manner),
     )
@@ -310,7 +313,7 @@ def test_an_exact_engine_repeats_what_failed_once(
 def test_an_engine_that_is_not_exact_repeats_only_what_nobody_has_heard(opened: list[Scheduler]) -> None:
     """A segment whose sound is partly out fails at once; one that is still silent is begun anew."""
     for number, fails in [(0, False), (1, True)]:
-        make = Made(
+        make = EngineFactory(
             lambda number=number: ToneEngine(ToneScript(fail_steps=frozenset({number})), exact=False),  # type: ignore[misc]
             lambda: ToneEngine(exact=False),
         )

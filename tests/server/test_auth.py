@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import openai
 import pytest
-from locked import Locked, code_of, locked_server
+from keyed_server import KeyedServer, code_of, keyed_server
 from native import LONG, talking
 from serving import short_answer
 from starlette.routing import Route, WebSocketRoute
@@ -48,12 +48,12 @@ HANDSHAKE = (
 
 
 @pytest.fixture
-def locked(tmp_path: Path) -> Iterator[Locked]:
-    with locked_server(tmp_path) as locked:
+def locked(tmp_path: Path) -> Iterator[KeyedServer]:
+    with keyed_server(tmp_path) as locked:
         yield locked
 
 
-def test_no_path_lets_a_bad_key_in(locked: Locked) -> None:
+def test_no_path_lets_a_bad_key_in(locked: KeyedServer) -> None:
     """Every route, every method, and what is not served: 401 in the envelope. Probes alone need no key."""
     locked.key()
     assert {"/v1/audio/speech", "/v1/stream", "/metrics", "/v1/lexicons/{name}"} <= set(ROUTES)
@@ -75,7 +75,7 @@ def test_no_path_lets_a_bad_key_in(locked: Locked) -> None:
 
 def test_a_good_key_opens_what_its_scopes_say(tmp_path: Path) -> None:
     """Every path that needs a scope is 403 without it; with it, whatever the path has to say."""
-    with locked_server(tmp_path) as locked:
+    with keyed_server(tmp_path) as locked:
         by_scope = {scope: locked.key(scope, scopes=(scope,)) for scope in SCOPES}
         for path in ROUTES:
             if path in OPEN_PATHS:
@@ -92,7 +92,7 @@ def test_a_good_key_opens_what_its_scopes_say(tmp_path: Path) -> None:
     assert {path for path in ROUTES if scope_of(path) is None} == lists  # a new path has to be thought of
 
 
-def test_no_spelling_of_a_path_needs_less(locked: Locked) -> None:
+def test_no_spelling_of_a_path_needs_less(locked: KeyedServer) -> None:
     """What the router takes for a path needs what the path needs."""
     headers = locked.key()
     for path in (
@@ -107,7 +107,7 @@ def test_no_spelling_of_a_path_needs_less(locked: Locked) -> None:
         assert code_of(locked.ask("GET", path, headers)) == (403, "insufficient_scope"), path
 
 
-def test_a_key_may_be_shown_in_either_header(locked: Locked) -> None:
+def test_a_key_may_be_shown_in_either_header(locked: KeyedServer) -> None:
     """And by OpenAI's client, which raises its own errors without one."""
     headers = locked.key()
     shown = headers["Authorization"].removeprefix("Bearer ")
@@ -123,7 +123,7 @@ def test_a_key_may_be_shown_in_either_header(locked: Locked) -> None:
                     client.audio.speech.create(**asked)
 
 
-def test_keys_that_are_made_and_revoked_meanwhile(locked: Locked) -> None:
+def test_keys_that_are_made_and_revoked_meanwhile(locked: KeyedServer) -> None:
     """The server learns of both by itself; a stream that is being spoken is spoken to its end."""
     KeyStore(locked.store.path.parent).add(lambda digest: ApiKey("other", digest))
     locked.running.wait_until(lambda: len(locked.store.keys) == 1)
@@ -137,7 +137,7 @@ def test_keys_that_are_made_and_revoked_meanwhile(locked: Locked) -> None:
     assert code_of(locked.speak("Hello.", headers)) == (401, "invalid_api_key")
 
 
-def test_no_key_is_ever_logged(locked: Locked, caplog: pytest.LogCaptureFixture) -> None:
+def test_no_key_is_ever_logged(locked: KeyedServer, caplog: pytest.LogCaptureFixture) -> None:
     """Neither good nor bad ones; the names of good ones are."""
     headers = locked.key("phone")
     shown = headers["Authorization"].removeprefix("Bearer ")
@@ -154,7 +154,7 @@ def test_no_key_is_ever_logged(locked: Locked, caplog: pytest.LogCaptureFixture)
     assert locked.store.keys[0].digest not in ours
 
 
-def test_metrics_name_no_keys(locked: Locked) -> None:
+def test_metrics_name_no_keys(locked: KeyedServer) -> None:
     """Who calls is nobody's business who reads the metrics."""
     assert locked.speak("Hello.", locked.key("phone")).status_code == 200
     metrics = locked.ask("GET", "/metrics", locked.key("prometheus", scopes=("metrics",)))
@@ -162,7 +162,7 @@ def test_metrics_name_no_keys(locked: Locked) -> None:
     assert "phone" not in metrics.text
 
 
-def test_requests_a_minute(locked: Locked) -> None:
+def test_requests_a_minute(locked: KeyedServer) -> None:
     """Of one key alone, whatever they ask for; 429 as OpenAI's clients know it."""
     headers, others = locked.key(per_minute=2), locked.key("two")
     assert [locked.ask("GET", "/v1/models", headers).status_code for _ in range(2)] == [200, 200]
@@ -173,7 +173,7 @@ def test_requests_a_minute(locked: Locked) -> None:
     assert locked.speak("Hello.", others).status_code == 200
 
 
-def test_characters_a_day(locked: Locked) -> None:
+def test_characters_a_day(locked: KeyedServer) -> None:
     """Of all doors together; a text is spoken whole or not at all."""
     headers = locked.key(characters=20, scopes=("speak", "phrases"))
     assert locked.speak("Hello there.", headers).status_code == 200
@@ -196,14 +196,14 @@ def test_characters_a_day(locked: Locked) -> None:
 
 def test_characters_that_could_not_be_carried_do_not_count(tmp_path: Path) -> None:
     """Who is turned away for want of room has not used anything up."""
-    with locked_server(tmp_path, limits=Limits(max_streams=0)) as locked:
+    with keyed_server(tmp_path, limits=Limits(max_streams=0)) as locked:
         headers = locked.key(characters=12)
         for _ in range(3):
             assert code_of(locked.speak("Hello there.", headers)) == (429, "overloaded")
 
 
 def test_characters_of_phrases_that_could_not_be_spoken_do_not_count(
-    locked: Locked, monkeypatch: pytest.MonkeyPatch
+    locked: KeyedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As those of speech: only what is spoken has used anything up."""
     headers = locked.key(characters=12, scopes=("phrases",))
@@ -220,7 +220,7 @@ def test_characters_of_phrases_that_could_not_be_spoken_do_not_count(
     assert code_of(locked.ask("POST", "/v1/phrases", headers, json=body)) == (429, "quota_exceeded")
 
 
-def test_streams_at_a_time(locked: Locked) -> None:
+def test_streams_at_a_time(locked: KeyedServer) -> None:
     """Of all doors together; when one ends there is room."""
     headers = locked.key(streams=2)
     locked.running.gate.close()
@@ -242,7 +242,7 @@ def test_streams_at_a_time(locked: Locked) -> None:
         assert locked.speak("Hello.", headers).status_code == 200
 
 
-def test_contexts_of_a_socket_are_requests(locked: Locked) -> None:
+def test_contexts_of_a_socket_are_requests(locked: KeyedServer) -> None:
     """The first belongs to the handshake; further ones count, else a socket would be a way round the bound."""
     with talking(locked.running.port, additional_headers=locked.key(per_minute=2)) as talk:
         for name in ("a", "b"):
@@ -254,7 +254,7 @@ def test_contexts_of_a_socket_are_requests(locked: Locked) -> None:
         assert errors[0]["code"] == "quota_exceeded"
 
 
-def test_websockets_need_keys_too(locked: Locked) -> None:
+def test_websockets_need_keys_too(locked: KeyedServer) -> None:
     """Without one the handshake is refused; browsers, which send no headers, show it as a subprotocol."""
     locked.key("phrases", scopes=("phrases",))
     for headers in BAD[:3]:
@@ -272,7 +272,7 @@ def test_websockets_need_keys_too(locked: Locked) -> None:
     assert refused.value.response.status_code == 401
 
 
-def test_no_path_opens_a_websocket_for_a_bad_key(locked: Locked) -> None:
+def test_no_path_opens_a_websocket_for_a_bad_key(locked: KeyedServer) -> None:
     """Every route, also those that are for HTTP, and what is not served: the handshake is answered 401."""
     locked.key()
     routes = create_app(lambda: pytest.fail("not run")).routes
@@ -287,7 +287,7 @@ def test_no_path_opens_a_websocket_for_a_bad_key(locked: Locked) -> None:
                 assert raw.recv(65_536).startswith(b"HTTP/1.1 401 "), (path, headers)
 
 
-def test_a_revoked_key_opens_no_further_context(locked: Locked) -> None:
+def test_a_revoked_key_opens_no_further_context(locked: KeyedServer) -> None:
     """A socket that was opened before is no way in, nor is a context that was."""
     with talking(locked.running.port, additional_headers=locked.key()) as talk:
         talk.say("start", "a")
@@ -301,7 +301,7 @@ def test_a_revoked_key_opens_no_further_context(locked: Locked) -> None:
             assert errors[0]["code"] == "not_allowed"
 
 
-def test_text_in_a_body_is_bounded_too(locked: Locked) -> None:
+def test_text_in_a_body_is_bounded_too(locked: KeyedServer) -> None:
     """``POST /v1/stream`` answers with the status while nothing was sent yet."""
     headers = locked.key(characters=20, per_minute=2) | {"Content-Type": "text/plain"}
     assert locked.ask("POST", "/v1/stream", headers, content=b"Hello there.").status_code == 200
@@ -310,7 +310,7 @@ def test_text_in_a_body_is_bounded_too(locked: Locked) -> None:
     assert "requests a minute" in answer.json()["error"]["message"]
 
 
-def test_a_stream_is_resumed_with_its_own_key(locked: Locked) -> None:
+def test_a_stream_is_resumed_with_its_own_key(locked: KeyedServer) -> None:
     """Who learns the id of somebody else's stream, as from a log, cannot take it over."""
     mine, others = locked.key(), locked.key("two")
     locked.running.gate.close()
@@ -343,7 +343,7 @@ def test_a_stream_is_resumed_with_its_own_key(locked: Locked) -> None:
     ],
 )
 def test_classes_of_a_key(
-    locked: Locked, caplog: pytest.LogCaptureFixture, terms: dict[str, Any], asked: dict[str, str], got: str
+    locked: KeyedServer, caplog: pytest.LogCaptureFixture, terms: dict[str, Any], asked: dict[str, str], got: str
 ) -> None:
     """What is not asked for is the key's, and nothing is more urgent than the key allows; on both doors."""
     assert set(asked) <= set(FIELDS)
@@ -368,7 +368,7 @@ def test_the_weight_of_a_key(of_key: float, asked: float | None, got: float) -> 
     assert granted.terms.weight == got
 
 
-def test_bodies_of_strangers_are_not_read(locked: Locked) -> None:
+def test_bodies_of_strangers_are_not_read(locked: KeyedServer) -> None:
     """The answer is there before the body is."""
     locked.key()
     raw = locked.running.connect()

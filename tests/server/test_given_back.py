@@ -7,7 +7,7 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from locked import Locked, locked_server
+from keyed_server import KeyedServer, keyed_server
 from native import LONG, Talk, talking
 from serving import receive_all
 
@@ -23,9 +23,9 @@ Key = dict[str, str]
 
 
 @pytest.fixture(scope="module")
-def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Locked]:
+def locked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KeyedServer]:
     """A server with room for one stream."""
-    with locked_server(tmp_path_factory.mktemp("keys"), limits=LIMITS) as locked:
+    with keyed_server(tmp_path_factory.mktemp("keys"), limits=LIMITS) as locked:
         yield locked
 
 
@@ -43,7 +43,7 @@ def text_request(key: Key, text: str) -> bytes:
     return raw_request(key, text.encode(), path="/v1/stream?format=pcm", kind="text/plain")
 
 
-def gone(locked: Locked, request: bytes, *, when: str) -> None:
+def gone(locked: KeyedServer, request: bytes, *, when: str) -> None:
     """Send a request, and leave at some moment."""
     raw = locked.running.connect(receive_bytes=4_096)
     if when == "waiting":
@@ -63,7 +63,7 @@ def gone(locked: Locked, request: bytes, *, when: str) -> None:
 
 @pytest.mark.parametrize("request_of", [speech_request, text_request])
 @pytest.mark.parametrize("when", ["waiting", "sounding", "stalled"])
-def test_who_leaves(locked: Locked, request_of: Callable[..., bytes], when: str) -> None:
+def test_who_leaves(locked: KeyedServer, request_of: Callable[..., bytes], when: str) -> None:
     """Before the first sound, amid it, or by reading nothing."""
     key = key_of_one(locked)
     gone(locked, request_of(key, LONG), when=when)
@@ -98,7 +98,7 @@ def test_who_leaves(locked: Locked, request_of: Callable[..., bytes], when: str)
         ("/v1/stream", "application/x-ndjson", b'{"type": "config", "chunking": "none"}'),
     ],
 )
-def test_requests_that_are_answered(locked: Locked, path: str, kind: str, body: bytes) -> None:
+def test_requests_that_are_answered(locked: KeyedServer, path: str, kind: str, body: bytes) -> None:
     """Spoken, refused for whatever reason, or with more characters than the key has."""
     key = key_of_one(locked, characters=80_000)
     with locked.running.connect() as raw:
@@ -119,61 +119,61 @@ def say(talk: Talk, text: str, **start: Any) -> None:
     talk.say("text", text=text)
 
 
-def spoken(talk: Talk, _: Locked) -> None:
+def spoken(talk: Talk, _: KeyedServer) -> None:
     talk.speak("hello")
     assert end_of(talk)["type"] == "done"
 
 
-def cancelled(talk: Talk, _: Locked) -> None:
+def cancelled(talk: Talk, _: KeyedServer) -> None:
     say(talk, LONG)
     talk.until_sound()
     talk.say("cancel")
     talk.until("cancelled")
 
 
-def cancelled_at_once(talk: Talk, _: Locked) -> None:
+def cancelled_at_once(talk: Talk, _: KeyedServer) -> None:
     talk.say("start")
     talk.say("cancel")
     talk.until("cancelled")
 
 
-def closed(talk: Talk, _: Locked) -> None:
+def closed(talk: Talk, _: KeyedServer) -> None:
     say(talk, LONG)
     talk.until_sound()
     talk.ws.close()
 
 
-def vanished(talk: Talk, _: Locked) -> None:
+def vanished(talk: Talk, _: KeyedServer) -> None:
     say(talk, LONG)
     talk.until_sound()
     talk.vanish()
 
 
-def forgotten(talk: Talk, _: Locked) -> None:
+def forgotten(talk: Talk, _: KeyedServer) -> None:
     talk.say("start", resume_s=0.1)
     talk.say("text", text=LONG)
     talk.until_sound()
     talk.vanish()
 
 
-def silent(talk: Talk, _: Locked) -> None:
+def silent(talk: Talk, _: KeyedServer) -> None:
     talk.say("start")
     assert end_of(talk)["code"] == "timeout"
 
 
-def stalled(talk: Talk, locked: Locked) -> None:
+def stalled(talk: Talk, locked: KeyedServer) -> None:
     say(talk, LONG)
     locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 1)
     locked.running.wait_until(lambda: locked.running.synthesizer.num_streams == 0)
     talk.vanish()
 
 
-def too_long(talk: Talk, _: Locked) -> None:
+def too_long(talk: Talk, _: KeyedServer) -> None:
     say(talk, "a" * 6_001)
     assert end_of(talk)["param"] == "text"
 
 
-def out_of_characters(talk: Talk, _: Locked) -> None:
+def out_of_characters(talk: Talk, _: KeyedServer) -> None:
     for _number in range(2):
         talk.speak("one. " * 1_000)
         if (end := end_of(talk))["type"] == "error":
@@ -183,19 +183,19 @@ def out_of_characters(talk: Talk, _: Locked) -> None:
     raise AssertionError("it was not counted")
 
 
-def refused(talk: Talk, _: Locked) -> None:
+def refused(talk: Talk, _: KeyedServer) -> None:
     for field in ("voice", "format", "lexicon", "preset"):
         talk.say("start", **{field: "none"})
         assert end_of(talk)["ends"] == "context"
         talk.received.clear()
 
 
-def said_nothing(talk: Talk, _: Locked) -> None:
+def said_nothing(talk: Talk, _: KeyedServer) -> None:
     talk.speak("...")
     end_of(talk)
 
 
-def was_a_nuisance(talk: Talk, _: Locked) -> None:
+def was_a_nuisance(talk: Talk, _: KeyedServer) -> None:
     talk.say("start")
     for _number in range(101):
         talk.ws.send("nonsense")
@@ -209,7 +209,7 @@ WAYS = (
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_contexts_of_sockets(locked: Locked, way: Callable[[Talk, Locked], None]) -> None:
+def test_contexts_of_sockets(locked: KeyedServer, way: Callable[[Talk, KeyedServer], None]) -> None:
     """However they end, and whoever ends them."""
     key = key_of_one(locked, characters=9_000)
 
@@ -225,7 +225,7 @@ def test_contexts_of_sockets(locked: Locked, way: Callable[[Talk, Locked], None]
 
 def test_streams_whose_engine_fails(tmp_path: Path) -> None:
     """Amid the sound and before it, at every door."""
-    with locked_server(tmp_path, fail_steps=frozenset(range(1, 1_000))) as locked:
+    with keyed_server(tmp_path, fail_steps=frozenset(range(1, 1_000))) as locked:
         key = key_of_one(locked)
         for request_of in (speech_request, text_request) * 2:
             with locked.running.connect() as raw:
@@ -238,13 +238,13 @@ def test_streams_whose_engine_fails(tmp_path: Path) -> None:
         assert locked.speak("hello", key).json()["error"]["code"] == "synthesis_failed"
 
 
-def key_of_one(locked: Locked, **terms: Any) -> Key:
+def key_of_one(locked: KeyedServer, **terms: Any) -> Key:
     """A key with one stream at a time."""
     name = f"k{len(locked.store.keys)}"
     return locked.key(name, streams=1, **terms)
 
 
-def assert_free(locked: Locked, key: Key) -> None:
+def assert_free(locked: KeyedServer, key: Key) -> None:
     """There is room for one stream again, of the key and of the server; the last characters of the key may be gone."""
     running = locked.running
     running.wait_until(lambda: running.synthesizer.num_streams == 0)
@@ -252,5 +252,5 @@ def assert_free(locked: Locked, key: Key) -> None:
         running.wait_until(lambda: locked.speak("hello", key).status_code == 200 or is_out_of_characters(locked, key))
 
 
-def is_out_of_characters(locked: Locked, key: Key) -> bool:
+def is_out_of_characters(locked: KeyedServer, key: Key) -> bool:
     return "characters a day" in locked.speak("hello", key).text

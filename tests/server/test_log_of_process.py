@@ -13,14 +13,14 @@ import httpx
 import pytest
 from native import talking
 from program import PROGRAM
-from served import served
+from server_program import running_program
 from serving import PATIENCE_S
 from websockets.exceptions import ConnectionClosed, InvalidHandshake
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from served import Served
+    from server_program import ServerProgram
 
 SECRET = "xylophone"
 BAD_KEY = "yuliu_zitherzitherzither"
@@ -68,7 +68,7 @@ FRAMES = [
 ]
 
 
-def ask_everything(server: Served, key: str | None) -> None:
+def ask_everything(server: ServerProgram, key: str | None) -> None:
     """Right and wrong requests at all doors, with a good key, bad keys and none."""
     good = [{"Authorization": f"Bearer {key}"}, {"X-API-Key": key}] if key else []
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_S) as client:
@@ -106,7 +106,7 @@ def test_neither_text_nor_keys_are_told(
         scopes = [word for each in ("speak", "phrases", "lexicons") for word in ("--scope", each)]
         command = [sys.executable, str(PROGRAM), "keys", "add", "phone", *scopes]
         key = subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
-    with served("--log-format", log_format, "--drain-s", "1", TONE_FAIL_STEP=fails) as server:
+    with running_program("--log-format", log_format, "--drain-s", "1", TONE_FAIL_STEP=fails) as server:
         ask_everything(server, key)
         server.process.send_signal(signal.SIGTERM)
         server.read_to_the_end()

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from serving import running_server
-from streams_reported import report
+from stream_reports import report
 
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app

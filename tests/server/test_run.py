@@ -85,7 +85,7 @@ def test_connections_inherit_the_options() -> None:
 @contextlib.contextmanager
 def process(how: str) -> Iterator[subprocess.Popen[str]]:
     """A server process, killed at the end if it has not ended."""
-    script = Path(__file__).parents[1] / "support" / "toy_server.py"
+    script = Path(__file__).parents[1] / "support" / "tone_server.py"
     with subprocess.Popen([sys.executable, str(script), how], stderr=subprocess.PIPE, text=True) as server:
         try:
             yield server

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import httpx
 import pytest
 from native import LONG, Talk, talking
-from served import Served, served
+from server_program import ServerProgram, running_program
 from serving import PATIENCE_S, receive_all, speech_bytes, unchunked
 
 TEXT = LONG[:600]
@@ -29,7 +29,7 @@ def chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def held(stack: ExitStack, server: Served) -> Talk:
+def held(stack: ExitStack, server: ServerProgram) -> Talk:
     """A socket whose client reads no further than it must."""
 
     def small(raw: socket.socket) -> None:
@@ -43,7 +43,7 @@ def heard_to_the_end(talk: Talk) -> tuple[int, str]:
     return talk.closed()
 
 
-def in_halves(server: Served) -> bytes:
+def in_halves(server: ServerProgram) -> bytes:
     """The sound if the second half comes so late, on a busy machine, that the first is spoken as it is."""
     messages = ({"type": "text", "text": TEXT[:HALF]}, {"type": "flush"}, {"type": "text", "text": TEXT[HALF:]})
     return httpx.post(
@@ -56,7 +56,7 @@ def in_halves(server: Served) -> bytes:
 
 def test_no_sentence_is_cut() -> None:
     """Every stream is spoken to its last sample, clients are told, nothing new is taken, and the process ends."""
-    with served("--drain-s", "120") as server, ExitStack() as stack:
+    with running_program("--drain-s", "120") as server, ExitStack() as stack:
         wanted = httpx.post(
             f"http://127.0.0.1:{server.port}/v1/audio/speech",
             json={"input": TEXT, "response_format": "pcm"},
@@ -125,7 +125,7 @@ def test_no_sentence_is_cut() -> None:
 
 def test_what_is_left_when_the_time_is_up_is_cut_visibly() -> None:
     """Bodies lack their end, sockets are told why; the process does not wait for who does not read."""
-    with served("--drain-s", "1") as server, ExitStack() as stack:
+    with running_program("--drain-s", "1") as server, ExitStack() as stack:
         raws = [server.connect(speech_bytes(input=LONG, response_format="pcm")) for _ in range(3)]
         raws.append(server.connect(STREAM_HEAD, chunk(TEXT.encode())))
         talks = [held(stack, server) for _ in range(2)]
@@ -148,7 +148,7 @@ def test_what_is_left_when_the_time_is_up_is_cut_visibly() -> None:
 
 def test_a_second_interrupt_ends_it_at_once() -> None:
     """Who presses Ctrl-C twice does not want to wait; what is cut is cut visibly."""
-    with served("--drain-s", "3600") as server:
+    with running_program("--drain-s", "3600") as server:
         raw = server.connect(speech_bytes(input=LONG, response_format="pcm"))
         assert raw.recv(1_000).startswith(b"HTTP/1.1 200")
         server.process.send_signal(signal.SIGINT)

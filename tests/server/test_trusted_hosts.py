@@ -18,7 +18,7 @@ from yuliu.engines.tone import ToneEngine
 from yuliu.server.app import create_app
 
 ROUTES = [route.path for route in create_app(lambda: pytest.fail("not run")).routes]  # type: ignore[attr-defined]
-PROGRAM = Path(__file__).parents[1] / "support" / "tone_yuliu.py"
+PROGRAM = Path(__file__).parents[1] / "support" / "tone_cli.py"
 
 
 def test_a_page_cannot_use_a_local_server_by_a_name_of_its_own() -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import pytest
-from by_hand import HandScheduler, hand_stream, run
+from manual_stream import ManualScheduler, open_manual_stream, run
 
 from yuliu.errors import InvalidRequest
 from yuliu.segmenter import Chunking
 from yuliu.stream import Route, Stream, StreamContext, StreamOptions
 
 
-def languages(scheduler: HandScheduler) -> list[tuple[str, str | None]]:
+def languages(scheduler: ManualScheduler) -> list[tuple[str, str | None]]:
     """What was given to engines, as which language."""
     return [(segment.text.strip(), segment.lang) for segment, _ in scheduler.segments]
 
@@ -20,8 +20,8 @@ def test_all_text_is_read_as_the_language() -> None:
 
     async def check() -> None:
         for lang in ("zh", "en"):
-            scheduler = HandScheduler()
-            stream = hand_stream(scheduler, StreamOptions(lang=lang))
+            scheduler = ManualScheduler()
+            stream = open_manual_stream(scheduler, StreamOptions(lang=lang))
             await scheduler.admit()
             await stream.push("2024. OK 好。")
             await stream.end()
@@ -35,8 +35,8 @@ def test_markup_has_the_last_word() -> None:
     """``xml:lang`` is said of a place in the text, the option of all of it."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(lang="zh"))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(lang="zh"))
         await scheduler.admit()
         await stream.push('<speak>2024。<lang xml:lang="en">2025.</lang> 2026。</speak>')
         await stream.end()
@@ -51,8 +51,8 @@ def test_words_of_the_reader_are_in_the_language() -> None:
     async def check() -> None:
         said = []
         for lang in ("zh", "en"):
-            scheduler = HandScheduler()
-            stream = hand_stream(scheduler, StreamOptions(lang=lang))
+            scheduler = ManualScheduler()
+            stream = open_manual_stream(scheduler, StreamOptions(lang=lang))
             await scheduler.admit()
             await stream.push("10:\n\n```\nx = 1\n```\n")
             await stream.end()
@@ -67,8 +67,8 @@ def test_it_changes_for_what_is_not_cut_so_far() -> None:
     """And back to what the script says."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(chunking=Chunking("punctuation")))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(chunking=Chunking("punctuation")))
         await scheduler.admit()
         await stream.push("2024.\n")
         stream.configure(lang="en")
@@ -88,7 +88,7 @@ def test_a_language_that_is_not_spoken_is_refused() -> None:
     """By the name of the field, before anything is opened; a stream that runs stays as it was."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
+        scheduler = ManualScheduler()
         route = Route({"zh": "tone"}, 24_000)
         with pytest.raises(InvalidRequest, match="'en'; it speaks 'zh'") as error:
             Stream(scheduler, route, StreamOptions(lang="en"), StreamContext({}))  # type: ignore[arg-type]

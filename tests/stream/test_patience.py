@@ -6,9 +6,9 @@ import asyncio
 import math
 
 import pytest
-from by_hand import pass_time, run
 from hypothesis import given
 from hypothesis import strategies as st
+from manual_stream import advance, run
 
 from yuliu.errors import InvalidRequest
 from yuliu.stream import StreamLimits
@@ -126,7 +126,7 @@ def test_an_alarm_rings_when_it_is_due_and_has_one_timer(moves: list[tuple[int, 
             owner.want(due_s)
             assert len([timer for timer in loop._scheduled if not timer.cancelled()]) <= 1  # type: ignore[attr-defined]
             for _ in range(passed):
-                await pass_time(1.0)
+                await advance(1.0)
                 if loop.time() >= due_s:
                     expected.append(loop.time())
                     due_s = math.inf
@@ -144,7 +144,7 @@ def test_an_alarm_does_not_keep_its_owner() -> None:
         owner.want(asyncio.get_running_loop().time() + 1)
         rung = owner.rung_at_s
         del owner
-        await pass_time(2.0)
+        await advance(2.0)
         assert rung == []
 
     run(check())

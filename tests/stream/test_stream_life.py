@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from by_hand import HandScheduler, hand_stream, pass_time, run, settle
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from manual_stream import ManualScheduler, advance, open_manual_stream, run, settle
 
 from yuliu.errors import Closed, InvalidRequest, Overloaded, TimedOut
 from yuliu.scheduler.outputs import Broken
@@ -56,8 +56,8 @@ def test_a_block_is_entered_once_the_stream_is_carried() -> None:
     """Not before."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler)
         entering = asyncio.ensure_future(stream.__aenter__())
         await settle()
         assert not entering.done()
@@ -73,8 +73,8 @@ def test_a_refused_stream_fails_and_says_when_to_try_again() -> None:
 
     async def check() -> None:
         told = Told()
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, metrics=told)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, metrics=told)
         entering = asyncio.ensure_future(stream.__aenter__())
         pushing = asyncio.ensure_future(stream.push("Hello."))
         reading = asyncio.ensure_future(anext(stream))
@@ -96,8 +96,8 @@ def test_text_waits_for_admission() -> None:
     """It is cut only then: how depends on what is decided."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler)
         pushing = asyncio.ensure_future(stream.push("First this, then that.\n"))
         await settle()
         assert not pushing.done()
@@ -118,8 +118,8 @@ def test_who_gives_up_waiting_frees_the_place() -> None:
     """A caller that is cancelled while it waits to be admitted has cancelled its stream."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler)
         entering = asyncio.ensure_future(stream.__aenter__())
         await settle()
         entering.cancel()
@@ -136,9 +136,9 @@ def test_who_gives_up_waiting_frees_the_place() -> None:
 # Cancelling
 
 
-async def in_state(state: str, scheduler: HandScheduler, text: str) -> Stream:
+async def in_state(state: str, scheduler: ManualScheduler, text: str) -> Stream:
     """A stream that has come so far."""
-    stream, reached = hand_stream(scheduler), STATES.index(state)
+    stream, reached = open_manual_stream(scheduler), STATES.index(state)
 
     async def admit() -> None:
         await scheduler.admit()
@@ -174,7 +174,7 @@ def test_cancelled_in_any_state_it_answers_and_gives_nothing_more(state: str, is
     """There is one ending, every character has a fate, and what the scheduler says afterwards is ignored."""
 
     async def check() -> None:
-        scheduler, text = HandScheduler(), "One two three."
+        scheduler, text = ManualScheduler(), "One two three."
         stream = await in_state(state, scheduler, text)
         reading = asyncio.ensure_future(all_of(stream)) if is_read else None
         if state not in ("unread", "sounding", "failing"):
@@ -199,8 +199,8 @@ def test_cancel_says_what_was_heard() -> None:
     """Of what was delivered, as far as the listener has come."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler)
         await scheduler.admit()
         await stream.push("One two three four five six.\n")
         await scheduler.make()  # silence of 20 ms, then 100 ms a word
@@ -218,8 +218,8 @@ def test_positions_are_remembered_and_told_to_the_scheduler() -> None:
     """Pauses are no sound that was made: the scheduler counts without them. What was not taken was not heard."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(lead_in_ms=500))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(lead_in_ms=500))
         await scheduler.admit()
         assert (await anext(stream)).lead_in
         stream.played(0.1)
@@ -249,8 +249,8 @@ def test_what_was_heard_is_known_after_the_end() -> None:
     """A reader is ahead of its listener: the stream may be finished when he interrupts."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler)
         await scheduler.admit()
         await stream.push("One two three.")
         await stream.end()
@@ -266,20 +266,20 @@ def test_text_that_might_go_on_waits_for_a_writer_whose_connection_is_lost() -> 
     """Whatever is cut does not depend on the network; once he is back he has his time anew."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(stall_s=0.5))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(stall_s=0.5))
         await scheduler.admit()
         await stream.push("It is 3.")
-        await pass_time(0.4)
+        await advance(0.4)
         stream.writer_lost()
-        await pass_time(30.0)
+        await advance(30.0)
         assert scheduler.segments == []
         stream.writer_back()
-        await pass_time(0.4)
+        await advance(0.4)
         await stream.push("14")
-        await pass_time(0.4)
+        await advance(0.4)
         assert scheduler.segments == []
-        await pass_time(0.2)
+        await advance(0.2)
         assert [segment.source for segment, _ in scheduler.segments] == [Span(0, 10)]
         stream.cancel()
 
@@ -293,21 +293,21 @@ def test_a_writer_who_says_nothing_more_ends_the_stream() -> None:
     """Counted from when all was spoken and taken; text begins it anew."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(limits=StreamLimits(idle_text_s=2.0)))
-        await pass_time(10.0)  # who is not admitted does not idle
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(limits=StreamLimits(idle_text_s=2.0)))
+        await advance(10.0)  # who is not admitted does not idle
         await scheduler.admit()
-        await pass_time(1.9)
+        await advance(1.9)
         await stream.push("One two three.\n")
-        await pass_time(10.0)
+        await advance(10.0)
         for number in range(len(scheduler.segments)):
             await scheduler.make(number)
-        await pass_time(10.0)  # nobody reads: the writer is not to blame
+        await advance(10.0)  # nobody reads: the writer is not to blame
         await anext(stream)
-        await pass_time(1.9)
+        await advance(1.9)
         assert stream.ending is None
         reading = asyncio.ensure_future(anext(stream))
-        await pass_time(0.2)
+        await advance(0.2)
         with pytest.raises(TimedOut):
             await reading
         assert isinstance(stream.ending, Failed)
@@ -321,18 +321,18 @@ def test_a_reader_who_takes_nothing_ends_the_stream() -> None:
     """What waits for him is dropped: it is not to be held for ever."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(limits=StreamLimits(stalled_reader_s=2.0)))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(limits=StreamLimits(stalled_reader_s=2.0)))
         await scheduler.admit()
         await stream.push("One two three.\n")
-        await pass_time(10.0)
+        await advance(10.0)
         utterance = await scheduler.plan()
         for _ in range(4):
             utterance = await scheduler.render(utterance, 5)
-            await pass_time(1.0)
+            await advance(1.0)
             await anext(stream)
         await scheduler.render(utterance, 5)
-        await pass_time(2.1)
+        await advance(2.1)
         with pytest.raises(TimedOut):
             await anext(stream)
         assert isinstance(stream.ending, Failed)
@@ -347,12 +347,12 @@ def test_a_stream_has_so_much_time_in_all() -> None:
     """Also while it waits to be admitted."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(limits=StreamLimits(total_s=5.0)))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(limits=StreamLimits(total_s=5.0)))
         entering = asyncio.ensure_future(stream.__aenter__())
-        await pass_time(4.9)
+        await advance(4.9)
         assert not entering.done()
-        await pass_time(0.2)
+        await advance(0.2)
         with pytest.raises(TimedOut):
             await entering
 
@@ -364,17 +364,17 @@ def test_pending_text_is_flushed_by_the_same_timer() -> None:
 
     async def check() -> None:
         loop = asyncio.get_running_loop()
-        scheduler = HandScheduler()
+        scheduler = ManualScheduler()
         limits = StreamLimits(idle_text_s=3.0, stalled_reader_s=3.0, total_s=60.0)
-        stream = hand_stream(scheduler, StreamOptions(limits=limits))
+        stream = open_manual_stream(scheduler, StreamOptions(limits=limits))
         await scheduler.admit()
         for word in ("Let ", "me ", "check ", "that"):
             await stream.push(word)
-            await pass_time(0.4)
+            await advance(0.4)
             timers = [timer for timer in loop._scheduled if not timer.cancelled()]  # type: ignore[attr-defined]
             assert len(timers) == 1
             assert not scheduler.segments
-        await pass_time(0.2)
+        await advance(0.2)
         assert [segment.text for segment, _ in scheduler.segments] == ["Let me check that"]
         assert stream.cancel()
         assert not [timer for timer in loop._scheduled if not timer.cancelled()]  # type: ignore[attr-defined]
@@ -388,7 +388,7 @@ def test_pending_text_is_flushed_by_the_same_timer() -> None:
 LONG = "First a clause, then another clause of it, and then a third one, which ends. A second sentence follows here.\n"
 
 
-def pieces(scheduler: HandScheduler) -> list[str]:
+def pieces(scheduler: ManualScheduler) -> list[str]:
     return [segment.text.strip() for segment, _ in scheduler.segments]
 
 
@@ -396,8 +396,8 @@ def test_in_throughput_mode_whole_sentences_are_spoken() -> None:
     """And the ending says so."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler)
         await scheduler.admit(throughput=True)
         assert stream.degraded
         await stream.push(LONG)
@@ -416,8 +416,8 @@ def test_the_first_segment_follows_the_controller() -> None:
     async def check() -> None:
         firsts = []
         for scale in (1.0, 0.5):
-            scheduler = HandScheduler()
-            stream = hand_stream(scheduler, StreamOptions(chunking=Chunking("punctuation", 8)))
+            scheduler = ManualScheduler()
+            stream = open_manual_stream(scheduler, StreamOptions(chunking=Chunking("punctuation", 8)))
             await scheduler.admit(first_weight_scale=scale)
             await stream.push("今天天气不错，我们去公园走走，然后回家吃饭。")
             firsts.append(len(pieces(scheduler)[0]))
@@ -431,8 +431,8 @@ def test_cutting_and_speed_change_while_text_comes() -> None:
     """What was cut stays as it was."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(chunking=Chunking("sentence")))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(chunking=Chunking("sentence")))
         await scheduler.admit()
         await stream.push(LONG)
         before = pieces(scheduler)
@@ -454,8 +454,8 @@ def test_a_writer_is_held_back_by_as_many_parts_as_were_asked_for() -> None:
     """And let go when one is done."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(max_pending=2))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(max_pending=2))
         await scheduler.admit()
         for _ in range(3):
             await stream.push("This is a sentence.\n")
@@ -480,8 +480,8 @@ def test_the_lead_in_comes_at_once_and_shifts_the_rest(lead_in_ms: int) -> None:
     async def check() -> None:
         chunks: list[list[Chunk]] = []
         for options in (StreamOptions(), StreamOptions(lead_in_ms=lead_in_ms)):
-            scheduler = HandScheduler()
-            stream = hand_stream(scheduler, options)
+            scheduler = ManualScheduler()
+            stream = open_manual_stream(scheduler, options)
             await scheduler.admit()
             if options.lead_in_ms:
                 lead_in = await anext(stream)
@@ -513,28 +513,28 @@ def test_the_timeline_says_what_happened_when() -> None:
     """By the scheduler's clock; the report is told when the block is left, with what the door has counted."""
 
     async def check() -> None:
-        told, scheduler = Told(), HandScheduler()
-        stream = hand_stream(scheduler, metrics=told)
-        await pass_time(1.0)
+        told, scheduler = Told(), ManualScheduler()
+        stream = open_manual_stream(scheduler, metrics=told)
+        await advance(1.0)
         await scheduler.admit()
         async with stream:
-            await pass_time(1.0)
+            await advance(1.0)
             await stream.push("One two three.")
-            await pass_time(1.0)
+            await advance(1.0)
             await stream.end()
-            await pass_time(2.0)
+            await advance(2.0)
             utterance = await scheduler.plan(took_s=0.5)
-            await pass_time(1.0)
+            await advance(1.0)
             utterance = await scheduler.render(utterance, 10, took_s=0.25)
-            await pass_time(1.0)
+            await advance(1.0)
             await anext(stream)
-            await pass_time(1.0)
+            await advance(1.0)
             await scheduler.render(utterance)
-            await pass_time(1.0)
+            await advance(1.0)
             assert len(await all_of(stream)) == 1
             stream.num_bytes += 1234
             assert not told.reports
-            await pass_time(1.0)
+            await advance(1.0)
         line = stream.timeline
         assert line.parts == {
             "queue": 2.5,
@@ -562,8 +562,8 @@ def test_without_a_block_the_report_comes_with_the_end(how: str) -> None:
     """Once."""
 
     async def check() -> None:
-        told, scheduler = Told(), HandScheduler()
-        stream = hand_stream(scheduler, metrics=told)
+        told, scheduler = Told(), ManualScheduler()
+        stream = open_manual_stream(scheduler, metrics=told)
         await scheduler.admit()
         if how == "finished":
             await stream.end()
@@ -589,9 +589,9 @@ def test_a_stream_that_is_dropped_is_abandoned(state: str) -> None:
         gc.collect()
         gc.disable()
         try:
-            scheduler = HandScheduler()
+            scheduler = ManualScheduler()
             limits = StreamLimits(idle_text_s=1.0, stalled_reader_s=1.0, total_s=1.0)
-            stream = hand_stream(scheduler, StreamOptions(limits=limits))
+            stream = open_manual_stream(scheduler, StreamOptions(limits=limits))
             if state != "waiting":
                 await scheduler.admit()
             if state == "sounding":
@@ -601,7 +601,7 @@ def test_a_stream_that_is_dropped_is_abandoned(state: str) -> None:
             del stream
             assert gone() is None
             assert scheduler.abandoned == [1]
-            await pass_time(2.0)
+            await advance(2.0)
             with suppress(IndexError):
                 await scheduler.make()
         finally:
@@ -614,8 +614,8 @@ def test_a_stream_that_ended_is_not_abandoned() -> None:
     """It was closed."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler)
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler)
         stream.cancel()
         del stream
         assert (scheduler.closed, scheduler.abandoned) == ([1], [])

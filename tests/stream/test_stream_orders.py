@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from by_hand import HandScheduler, hand_stream, run
 from hypothesis import given
 from hypothesis import strategies as st
+from manual_stream import ManualScheduler, open_manual_stream, run
 
 from yuliu.segmenter import Chunking
 from yuliu.stream import StreamOptions
@@ -35,8 +35,8 @@ class Run:
     """A stream and a scheduler that plans and renders when it is told to."""
 
     def __init__(self, options: StreamOptions) -> None:
-        self.scheduler = HandScheduler()
-        self.stream: Stream = hand_stream(self.scheduler, options)
+        self.scheduler = ManualScheduler()
+        self.stream: Stream = open_manual_stream(self.scheduler, options)
         self.text = ""
         self.chunks: list[Chunk] = []
         self.ended = False

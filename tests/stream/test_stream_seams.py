@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-import by_hand
+import manual_stream
 import numpy as np
 import pytest
-from by_hand import HandScheduler, hand_stream
+from manual_stream import ManualScheduler, open_manual_stream
 from seams import Seams, seams
 
 from yuliu.audio.chain import Effects
@@ -69,10 +69,10 @@ async def spoken(
     voice: tuple[Engine, str], options: StreamOptions, seed: int, *, paces: bool, spoil: Spoil = as_it_is
 ) -> tuple[list[Samples], list[int]]:
     """Chunks of a stream whose engine's steps are of random length, each maybe spoilt; and where those steps begin."""
-    random, scheduler, joints, number = np.random.default_rng(seed), HandScheduler(), [], 0
+    random, scheduler, joints, number = np.random.default_rng(seed), ManualScheduler(), [], 0
     scheduler.engine, text = voice
     pace = 1.0 if paces else options.speak.speed
-    stream = hand_stream(scheduler, options, paces=paces)
+    stream = open_manual_stream(scheduler, options, paces=paces)
     await scheduler.admit()
     await stream.push(text)
     await stream.end()
@@ -104,7 +104,7 @@ def test_joints_are_nothing_special(voice: tuple[Engine, str], name: str, paces:
     """Whatever is done, wherever the steps end; a voice that paces itself, and one that is stretched."""
     options = StreamOptions(SpeakOptions(speed=1.2), effects=EFFECTS[name])
     for seed in range(2):
-        chunks, steps = by_hand.run(spoken(voice, options, seed, paces=paces))
+        chunks, steps = manual_stream.run(spoken(voice, options, seed, paces=paces))
         for found in (judge(chunks), judge(chunks, steps)):
             assert found.num_judged > 30
             assert not found.heard, found
@@ -113,14 +113,14 @@ def test_joints_are_nothing_special(voice: tuple[Engine, str], name: str, paces:
 @pytest.mark.parametrize("name", EFFECTS)
 def test_what_is_lost_behind_the_chain_is_heard(voice: tuple[Engine, str], name: str) -> None:
     """40 samples at every joint of what is handed out."""
-    chunks, _ = by_hand.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
+    chunks, _ = manual_stream.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
     assert judge([chunk[40:] for chunk in chunks]).jump_sigmas > 4
 
 
 @pytest.mark.parametrize("name", EFFECTS)
 def test_a_step_of_the_gain_behind_the_chain_is_heard(voice: tuple[Engine, str], name: str) -> None:
     """6 dB, up and down in turn."""
-    chunks, _ = by_hand.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
+    chunks, _ = manual_stream.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
     assert judge([softer(chunk, number) for number, chunk in enumerate(chunks)]).break_sigmas > 4
 
 
@@ -128,7 +128,7 @@ def test_a_step_of_the_gain_behind_the_chain_is_heard(voice: tuple[Engine, str],
 @pytest.mark.parametrize("spoil", [without_40_samples, softer])
 def test_what_an_engine_spoils_is_heard_through_the_chain(voice: tuple[Engine, str], name: str, spoil: Spoil) -> None:
     """Effects do not hide it, but for those that put the sound together anew."""
-    chunks, steps = by_hand.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True, spoil=spoil))
+    chunks, steps = manual_stream.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True, spoil=spoil))
     assert judge(chunks, steps).heard
 
 
@@ -137,6 +137,6 @@ def test_what_an_engine_spoils_is_heard_through_the_chain(voice: tuple[Engine, s
 def test_any_steps_give_the_same_samples(voice: tuple[Engine, str], name: str, paces: bool) -> None:
     """Of real voices, bit for bit."""
     options = StreamOptions(SpeakOptions(speed=1.2), effects=EFFECTS[name])
-    found = [by_hand.run(spoken(voice, options, seed, paces=paces))[0] for seed in (1, 2, 3)]
+    found = [manual_stream.run(spoken(voice, options, seed, paces=paces))[0] for seed in (1, 2, 3)]
     for one, other in pairwise(found):
         assert np.array_equal(np.concatenate(one), np.concatenate(other))

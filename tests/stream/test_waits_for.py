@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from by_hand import HandScheduler, hand_stream, run
+from manual_stream import ManualScheduler, open_manual_stream, run
 
 from yuliu.segmenter import Chunking
 from yuliu.stream import StreamOptions
@@ -22,8 +22,8 @@ def test_says_whose_turn_it_is() -> None:
     """Text that is not certain yet is no work for the machine."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions(chunking=Chunking("punctuation")))
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions(chunking=Chunking("punctuation")))
         assert turn(stream) == "sound"  # to be let in
         await scheduler.admit()
         assert turn(stream) == "text"
@@ -47,8 +47,8 @@ def test_text_without_sound_is_no_work() -> None:
     """Nothing is waited for but more text, once it is known that it has none."""
 
     async def check() -> None:
-        scheduler = HandScheduler()
-        stream = hand_stream(scheduler, StreamOptions())
+        scheduler = ManualScheduler()
+        stream = open_manual_stream(scheduler, StreamOptions())
         await scheduler.admit()
         await stream.push("***\n\n...\n\n")
         for number in range(len(scheduler.segments)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from tone_yuliu import open_synthesizer
+from tone_cli import open_synthesizer
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parents[2]))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import subprocess
 
-PROGRAM = Path(__file__).parent / "tone_yuliu.py"
+PROGRAM = Path(__file__).parent / "tone_cli.py"
 
 
 class Start(Protocol):

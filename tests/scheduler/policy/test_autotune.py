@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plant import Conditions, Plant, run
+from server_model import Conditions, ServerModel, run
 
 from yuliu.scheduler.policy.autotune import Controller, Measured
 from yuliu.scheduler.policy.tuning import Tuning
@@ -28,7 +28,7 @@ DEMANDS = st.floats(0, 1.3)
 BEFORE_S, SETTLING_S, AFTER_S = 60, 15, 90
 
 
-class LatePlant(Plant):
+class LatePlant(ServerModel):
     """Reports first packets five seconds late, and they depend much on the size of steps."""
 
     def __init__(self, *, noise: float, seed: int) -> None:
@@ -48,7 +48,12 @@ def conditions_of(demand: float, rtf: float, num_workers: int) -> Conditions:
 
 
 def controlled(
-    conditions: list[Conditions], *, target_s: float, num_workers: int, seed: int, plant: type[Plant] = Plant
+    conditions: list[Conditions],
+    *,
+    target_s: float,
+    num_workers: int,
+    seed: int,
+    plant: type[ServerModel] = ServerModel,
 ) -> list[Tuning]:
     controller = Controller({INTERACTIVE: target_s}, 1, num_workers)
     return run(plant(noise=0.1, seed=seed), controller.update, controller.tuning, conditions)

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from bare_ws import BINARY, CLOSE, CONT, PING, PONG, TEXT, Bare, frame, message
 from native import LONG, pcm_of, talking
+from raw_websocket import BINARY, CLOSE, CONT, PING, PONG, TEXT, RawWebSocket, frame, message
 from serving import running_server
 from websockets.exceptions import InvalidStatus
 
@@ -44,7 +44,7 @@ def test_the_page_names_all_codes_and_no_other() -> None:
 
 def test_the_clients_wish_is_answered_with_its_code(running: Running) -> None:
     """1000; its streams are ended."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(message("start"), message("text", text=LONG))
     while bare.next()[0] != BINARY:
         pass
@@ -56,7 +56,7 @@ def test_the_clients_wish_is_answered_with_its_code(running: Running) -> None:
 def test_what_is_no_frame_ends_the_connection(running: Running) -> None:
     """1002: an opcode that nobody has, a frame that says it is compressed."""
     for wrong in (frame(3), frame(TEXT, b"\x00", compressed=True)):
-        bare = Bare(running)
+        bare = RawWebSocket(running)
         bare.send(wrong)
         assert bare.closed()[0] == 1002
 
@@ -64,7 +64,7 @@ def test_what_is_no_frame_ends_the_connection(running: Running) -> None:
 def test_what_is_no_text_ends_the_connection(running: Running, caplog: pytest.LogCaptureFixture) -> None:
     """1007, at once or in parts; it is no fault of ours, and the log tells of none."""
     for wrong in ([frame(TEXT, b'{"id": "\xff"}')], [frame(TEXT, b"\xe4", fin=False), frame(CONT, b"\xbd")]):
-        bare = Bare(running)
+        bare = RawWebSocket(running)
         bare.send(*wrong)
         assert bare.closed()[0] == 1007
     running.client.get("/health")
@@ -73,7 +73,7 @@ def test_what_is_no_text_ends_the_connection(running: Running, caplog: pytest.Lo
 
 def test_too_long_a_message_ends_the_connection(running: Running) -> None:
     """1009, at once or in parts; one of just that length does not."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(frame(TEXT, b" " * MAX_MESSAGE_BYTES))
     assert bare.told("error")["code"] == "invalid_request"
     bare.send(frame(TEXT, b" " * (MAX_MESSAGE_BYTES - 1), fin=False), frame(0, b"  "))
@@ -97,7 +97,7 @@ def test_a_fault_of_ours_is_told(running: Running, monkeypatch: pytest.MonkeyPat
 def test_who_does_not_answer_pings_is_let_go() -> None:
     """1011; what it spoke waits for it."""
     with running_server(Limits(native=NativeLimits(ping_s=0.05))) as running:
-        silent = Bare(running)
+        silent = RawWebSocket(running)
         silent.send(message("start"))
         stream = silent.told("started")["stream"]
         assert silent.closed() == (1011, "keepalive ping timeout")
@@ -109,7 +109,7 @@ def test_who_does_not_answer_pings_is_let_go() -> None:
 def test_who_does_not_answer_while_it_is_sent_sound(caplog: pytest.LogCaptureFixture) -> None:
     """The same; it is no fault of ours, and the log tells of none."""
     with running_server(Limits(native=NativeLimits(ping_s=0.02))) as running:
-        silent = Bare(running)
+        silent = RawWebSocket(running)
         silent.send(message("start", chunking="punctuation"), message("text", text=LONG * 3))
         while silent.next()[0] != CLOSE:
             running.client.get("/health")
@@ -121,7 +121,7 @@ def test_who_does_not_answer_while_it_is_sent_sound(caplog: pytest.LogCaptureFix
 def test_who_answers_pings_stays() -> None:
     """However often it is asked."""
     with running_server(Limits(native=NativeLimits(ping_s=0.05))) as running:
-        bare = Bare(running)
+        bare = RawWebSocket(running)
         for _ in range(10):
             opcode, data = bare.next()
             assert opcode == PING
@@ -133,7 +133,7 @@ def test_who_answers_pings_stays() -> None:
 def test_who_reads_late_has_not_seen_the_ping() -> None:
     """It misses nothing: how long it may take nothing is another limit."""
     with running_server(Limits(native=NativeLimits(ping_s=0.4))) as running:
-        slow = Bare(running, receive_bytes=4_096)
+        slow = RawWebSocket(running, receive_bytes=4_096)
         slow.send(message("start"), message("text", text=LONG[:1_000]), message("end"))
         num_pings, num_bytes = 0, 0
         wait_for_frames(running)
@@ -161,7 +161,7 @@ def wait_for_frames(running: Running) -> None:
 def test_a_full_server_says_so_in_the_handshake() -> None:
     """503 and when to try again, never a connection that is closed with 1013."""
     with running_server(Limits(max_connections=4)) as running:  # one of them for HTTP
-        first, second, third = Bare(running), Bare(running), Bare(running)
+        first, second, third = RawWebSocket(running), RawWebSocket(running), RawWebSocket(running)
         with pytest.raises(InvalidStatus) as refused, talking(running.port):
             pass
         assert refused.value.response.status_code == 503
@@ -171,4 +171,4 @@ def test_a_full_server_says_so_in_the_handshake() -> None:
             assert each.told("pong")["id"] == 1
             each.send(frame(CLOSE, b"\x03\xe8"))
             assert each.closed() == (1000, "")
-        running.wait_until(lambda: Bare(running).head.startswith(b"HTTP/1.1 101"))
+        running.wait_until(lambda: RawWebSocket(running).head.startswith(b"HTTP/1.1 101"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from by_hand import HandScheduler, hand_stream, run
+from manual_stream import ManualScheduler, open_manual_stream, run
 
 from yuliu.audio.chain import NO_EFFECTS
 from yuliu.errors import InvalidRequest, Overloaded
@@ -78,8 +78,8 @@ def test_what_was_done_takes_only_what_its_text_does() -> None:
             for message in (TextDelta("a", "Hello."), Config("a", speed=2.0), Flush("a"), End("a")):
                 inbox.put(message)
             assert rooms.num_body_bytes == 6 + 3 * MESSAGE_NUM_BYTES + CONFIG_NUM_BYTES
-            scheduler = HandScheduler()
-            stream = hand_stream(scheduler)
+            scheduler = ManualScheduler()
+            stream = open_manual_stream(scheduler)
             await scheduler.admit()
             await inbox.empty_into(stream)
             assert rooms.num_body_bytes == 6

@@ -8,10 +8,10 @@ import struct
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bare_ws import BINARY, CLOSE, PING, PONG, TEXT, Bare, frame, message
 from hypothesis import given
 from hypothesis import strategies as st
 from native import LONG, pcm_of, talking
+from raw_websocket import BINARY, CLOSE, PING, PONG, TEXT, RawWebSocket, frame, message
 from serving import running_server
 
 from yuliu.server.limits import Limits
@@ -59,7 +59,7 @@ def test_so_much_is_on_its_way_at_most(data: st.DataObject) -> None:
     assert receipts.answered(b"unknown") == ()
 
 
-def pump(bare: Bare, *, until: str, answer: bool = True) -> tuple[bytes, list[dict[str, Any]]]:
+def pump(bare: RawWebSocket, *, until: str, answer: bool = True) -> tuple[bytes, list[dict[str, Any]]]:
     """Sound and messages up to one of a type; pings are answered if they are to be."""
     sound, told = b"", []
     while True:
@@ -75,7 +75,7 @@ def pump(bare: Bare, *, until: str, answer: bool = True) -> tuple[bytes, list[di
                 return sound, told
 
 
-def quiet(bare: Bare) -> bytes:
+def quiet(bare: RawWebSocket) -> bytes:
     """All sound until nothing more comes; the answer to a ``ping`` shows that nothing does."""
     found, num_rounds = b"", 0
     while num_rounds < 50:
@@ -87,7 +87,7 @@ def quiet(bare: Bare) -> bytes:
 
 def test_no_more_is_sent_than_is_answered_for(running: Running) -> None:
     """Other answers come all the same; the answer to the last ping alone lets it go on."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(message("start"), message("text", text=SPOKEN), message("end"))
     sound = quiet(bare)
     assert MAX_UNANSWERED_BYTES - MARK_BYTES < len(sound) < MAX_UNANSWERED_BYTES + MAX_SOUND_BYTES
@@ -101,7 +101,7 @@ def test_no_more_is_sent_than_is_answered_for(running: Running) -> None:
 
 
 def test_a_cancel_is_answered_while_nothing_more_is_sent(running: Running) -> None:
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(message("start"), message("text", text=SPOKEN))
     sound = quiet(bare)
     bare.send(message("cancel"))
@@ -113,7 +113,7 @@ def test_a_cancel_is_answered_while_nothing_more_is_sent(running: Running) -> No
 @pytest.mark.parametrize("num_read", [1, 40_001, 131_072])
 def test_what_was_on_its_way_when_the_connection_broke_is_sent_again(running: Running, num_read: int) -> None:
     """The network takes all that it gets; the client has next to nothing of it, or had not answered yet."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(message("start"), message("text", text=SPOKEN), message("end"))
     stream = bare.told("started")["stream"]
     sound, num_told = b"", 1
@@ -133,7 +133,7 @@ def test_what_was_on_its_way_when_the_connection_broke_is_sent_again(running: Ru
 def test_who_answered_and_stops_is_cut_after_the_time_of_readers() -> None:
     """Not before, as it may read late; its stream can be resumed."""
     with running_server(Limits(stall_s=0.6, native=NativeLimits(ping_s=0.1))) as running:
-        bare = Bare(running)
+        bare = RawWebSocket(running)
         opcode, data = bare.next()
         assert opcode == PING
         bare.send(frame(PONG, data), message("start"), message("text", text=SPOKEN), message("end"))

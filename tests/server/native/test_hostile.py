@@ -9,9 +9,9 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 import pytest
-from bare_ws import CONT, PING, TEXT, Bare, frame, message
 from native import TEXT as WORDS
 from native import SoundFrame, pcm_of, talking
+from raw_websocket import CONT, PING, TEXT, RawWebSocket, frame, message
 from serving import running_server
 
 from yuliu.server.limits import Limits
@@ -42,7 +42,7 @@ def others_are_served(running: Running) -> None:
 
 def test_many_tiny_messages(running: Running) -> None:
     """A hundred thousand characters, each in a message of its own: others are served meanwhile, all is spoken."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     letter, space = (message("text", text=text) for text in ("x", " "))
     word = letter * 9 + space
     bare.send(message("start", speed=4))
@@ -70,7 +70,7 @@ def test_more_messages_than_a_context_takes_characters() -> None:
 
 def test_a_flood_of_starts(running: Running) -> None:
     """Eight are carried, the others refused, and who goes on is let go; nothing of it is left."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(*(message("start", f"c{number}", resume_s=0) for number in range(5_000)))
     assert bare.closed() == (1008, "too many wrong messages")
     running.wait_until(lambda: running.synthesizer.num_streams == 0)
@@ -80,7 +80,7 @@ def test_a_flood_of_starts(running: Running) -> None:
 def test_a_flood_of_starts_and_cancels(running: Running) -> None:
     """Which are all in order: each is answered, and none leaves anything."""
     before = running.server.num_tasks
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     rounds = [message(kind, "a") for _ in range(1_000) for kind in ("start", "cancel")]
     sending = Thread(target=bare.send, args=rounds)
     sending.start()
@@ -96,7 +96,7 @@ def test_a_flood_of_starts_and_cancels(running: Running) -> None:
 )
 def test_deep_nesting(running: Running, nested: str) -> None:
     """It is an error as any other."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(frame(TEXT, nested.encode()), message("ping", None, id=1))
     assert bare.told("error")["code"] == "invalid_request"
     assert bare.told("pong")["id"] == 1
@@ -105,7 +105,7 @@ def test_deep_nesting(running: Running, nested: str) -> None:
 @pytest.mark.parametrize("number", ["1" * 5_000, "1e999", "-1e999", "0." + "1" * 100_000])
 def test_giant_numbers(running: Running, number: str) -> None:
     """In a place where numbers stand."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     bare.send(frame(TEXT, f'{{"type":"start","context":"a","speed":{number}}}'.encode()), message("ping", None, id=1))
     assert bare.told("error")["code"] == "invalid_request"
     assert bare.told("pong")["id"] == 1
@@ -113,7 +113,7 @@ def test_giant_numbers(running: Running, number: str) -> None:
 
 def test_messages_in_fragments(running: Running) -> None:
     """Cut between any two bytes, with pings in between, they say the same; empty fragments without end do not help."""
-    bare = Bare(running)
+    bare = RawWebSocket(running)
     data = json.dumps({"type": "ping", "id": "你好"}).encode()
     bare.send(frame(TEXT, data[:1], fin=False))
     for at in range(1, len(data)):
@@ -125,7 +125,7 @@ def test_messages_in_fragments(running: Running) -> None:
 
 def test_bombs_are_not_unpacked(running: Running) -> None:
     """Compression is not agreed to, whatever is offered."""
-    bare = Bare(running, "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n")
+    bare = RawWebSocket(running, "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n")
     assert bare.head.startswith(b"HTTP/1.1 101")
     assert b"extensions" not in bare.head.lower()
     bare.send(frame(TEXT, b"\x00" * 1_000, compressed=True))
@@ -134,7 +134,7 @@ def test_bombs_are_not_unpacked(running: Running) -> None:
 
 def test_pings_whose_answers_are_not_read(running: Running) -> None:
     """They pile up to a bound, then the connection is cut."""
-    bare = Bare(running, receive_bytes=4_096)
+    bare = RawWebSocket(running, receive_bytes=4_096)
     with pytest.raises((ConnectionError, TimeoutError)):  # reset, or a broken pipe
         for _ in range(10_000):
             bare.send(frame(PING, b"x" * 125) * 100)
@@ -144,7 +144,7 @@ def test_pings_whose_answers_are_not_read(running: Running) -> None:
 def test_answers_that_are_not_read(running: Running) -> None:
     """Messages are not read on while their answers wait, so that what is held is bounded; nothing of it is left."""
     before = running.server.num_tasks
-    bare = Bare(running, receive_bytes=4_096)
+    bare = RawWebSocket(running, receive_bytes=4_096)
     bare.raw.settimeout(2)
     with pytest.raises((ConnectionError, TimeoutError)):  # the kernel takes 4 MB of it, nobody 37 MB
         for _ in range(300):
@@ -191,7 +191,7 @@ def test_idle_connections_leave_nothing(running: Running) -> None:
 
     def visit() -> None:
         with ExitStack() as stack:
-            bares = [Bare(running) for _ in range(200)]
+            bares = [RawWebSocket(running) for _ in range(200)]
             for bare in bares:
                 stack.callback(bare.raw.close)
             for bare in bares[:15]:

@@ -34,7 +34,7 @@ class Conditions:
     rtf: float
 
 
-class Plant:
+class ServerModel:
     """Runs in steps of one second.
 
     Args:
@@ -73,7 +73,7 @@ class Plant:
 
 
 def run(
-    plant: Plant, update: Callable[[Measured, float], Tuning], start: Tuning, conditions: list[Conditions]
+    plant: ServerModel, update: Callable[[Measured, float], Tuning], start: Tuning, conditions: list[Conditions]
 ) -> list[Tuning]:
     """The tuning after each second of the conditions."""
     found = [start]

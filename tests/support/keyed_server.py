@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import httpx
 
 
-class Locked:
+class KeyedServer:
     """A server that wants keys."""
 
     def __init__(self, running: Running, store: KeyStore) -> None:
@@ -39,10 +39,10 @@ class Locked:
 
 
 @contextmanager
-def locked_server(folder: Path, **server: Any) -> Iterator[Locked]:
+def keyed_server(folder: Path, **server: Any) -> Iterator[KeyedServer]:
     store = KeyStore(folder)
     with running_server(app={"keys": KeyRing(store, reread_s=0.01)}, **server) as running:
-        yield Locked(running, store)
+        yield KeyedServer(running, store)
 
 
 def code_of(answer: httpx.Response) -> tuple[int, str]:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 from chromium import chromium
 from pages import ROOT, Page
-from party import NPM, PATIENCE_S, VENV, needs, program
 from serving import running_server
+
+from third_party import NPM, PATIENCE_S, VENV, needs, program
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,9 +7,9 @@ from base64 import b64decode
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from party import NPM, Beside, beside, needs
 from serving import running_server
 
+from third_party import NPM, Sidecar, needs, sidecar
 from yuliu.audio.pcm import to_s16le
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ SIX = ["mp3", "opus", "aac", "flac", "wav", "pcm"]
 
 
 @pytest.fixture(scope="module")
-def client(running: Running) -> Iterator[Beside]:
+def client(running: Running) -> Iterator[Sidecar]:
     """The client, beside us."""
     with client_of(f"{running.url}/v1") as client:
         yield client
 
 
-def client_of(url: str) -> AbstractContextManager[Beside]:
-    return beside("node", "client.js", url, folder=NPM)
+def client_of(url: str) -> AbstractContextManager[Sidecar]:
+    return sidecar("node", "client.js", url, folder=NPM)
 
 
 def heard(answer: dict[str, Any]) -> bytes:
@@ -44,7 +44,7 @@ def heard(answer: dict[str, Any]) -> bytes:
 
 
 @pytest.mark.parametrize("name", SIX)
-def test_every_format_whole_and_streamed(running: Running, client: Beside, name: str) -> None:
+def test_every_format_whole_and_streamed(running: Running, client: Sidecar, name: str) -> None:
     """The same bytes and types that others get."""
     fields = {"input": TEXT, "response_format": name, "instructions": "Speak softly."}
     answers = [client.ask(fields=fields, whole=whole) for whole in (True, False)]
@@ -55,13 +55,13 @@ def test_every_format_whole_and_streamed(running: Running, client: Beside, name:
     assert answers[1]["num_pieces"] > 1
 
 
-def test_its_default_is_mp3(running: Running, client: Beside) -> None:
+def test_its_default_is_mp3(running: Running, client: Sidecar) -> None:
     """It leaves the field out."""
     answer = client.ask(fields={"input": TEXT}, whole=True)
     assert heard(answer) == running.speech(input=TEXT, response_format="mp3").content
 
 
-def test_events(running: Running, client: Beside) -> None:
+def test_events(running: Running, client: Sidecar) -> None:
     """It hands the stream on as it is."""
     answer = client.ask(fields={"input": TEXT, "response_format": "pcm", "stream_format": "sse"})
     assert answer["type"] == "text/event-stream"
@@ -71,7 +71,7 @@ def test_events(running: Running, client: Beside) -> None:
     assert sound == to_s16le(running.synthesizer.speak(TEXT).samples)
 
 
-def test_a_listener_interrupts(running: Running, client: Beside) -> None:
+def test_a_listener_interrupts(running: Running, client: Sidecar) -> None:
     """An AbortController amid the sound: our work stops, and the next text is spoken whole."""
     before = running.gate.num_frames
     running.gate.close()
@@ -88,7 +88,7 @@ def test_a_listener_interrupts(running: Running, client: Beside) -> None:
 @pytest.mark.parametrize(
     "fields", [{"input": ""}, {"input": "Hi.", "voice": "nobody"}, {"input": "Hi.", "response_format": "midi"}]
 )
-def test_what_is_wrong_is_a_bad_request(client: Beside, fields: dict[str, Any]) -> None:
+def test_what_is_wrong_is_a_bad_request(client: Sidecar, fields: dict[str, Any]) -> None:
     """Its class, with our code in it."""
     answer = client.ask(fields=fields)
     assert (answer["error"], answer["status"]) == ("BadRequestError", 400)
@@ -112,7 +112,7 @@ def test_refusals_are_its_own_classes(refusing: dict[str, tuple[str, str]], what
     assert (answer["error"], answer["code"]) == (error, code)
 
 
-def test_a_model_that_is_not_there_is_not_found(client: Beside) -> None:
+def test_a_model_that_is_not_there_is_not_found(client: Sidecar) -> None:
     """As there."""
     assert client.ask(model="tone")["id"] == "tone"
     assert client.ask(model="gpt-9")["error"] == "NotFoundError"

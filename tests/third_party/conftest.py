@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import httpx
 import pytest
 from chromium import pages
-from party import PARTIES
 from serving import PATIENCE_S, running_server, serving
 
 import yuliu
+from third_party import THIRD_PARTY
 from yuliu.access.key_store import KeyStore
 from yuliu.server.middleware.auth import KeyRing
 from yuliu.wire.keys import ApiKey
@@ -40,7 +40,7 @@ def running() -> Iterator[Running]:
 @pytest.fixture(scope="module")
 def origin() -> Iterator[str]:
     """Where the web page is that the tests have; under the name ``localhost`` it is another origin."""
-    with pages(PARTIES / "page") as port:
+    with pages(THIRD_PARTY / "page") as port:
         yield f"http://127.0.0.1:{port}"
 
 

@@ -36,7 +36,7 @@ def message(kind: str, context: str | None = "a", **fields: Any) -> bytes:
     return frame(TEXT, json.dumps({"type": kind, **of_context, **fields}).encode())
 
 
-class Bare:
+class RawWebSocket:
     """A connection after its handshake."""
 
     def __init__(self, running: Running, headers: str = "", *, receive_bytes: int | None = None) -> None:

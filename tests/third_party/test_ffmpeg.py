@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import httpx
 import numpy as np
 import pytest
-from party import PATIENCE_S, ffmpeg, needs
 from serving import running_server
 
+from third_party import PATIENCE_S, ffmpeg, needs
 from yuliu.audio.formats import FORMATS
 
 if TYPE_CHECKING:

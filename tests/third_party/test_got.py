@@ -6,7 +6,8 @@ import json
 import re
 
 import pytest
-from party import NPM, ROOT, find, required
+
+from third_party import NPM, ROOT, find, required
 
 REQUIREMENTS = ROOT / "requirements"
 PIN = re.compile(r"^([a-z0-9-]+)(?:\[\w+\])?==(\S+)", re.MULTILINE)
@@ -20,8 +21,8 @@ def test_all_that_was_fetched_is_found() -> None:
 
 def test_the_lock_is_that_of_what_is_asked_for() -> None:
     """``make lock`` was run after the last change."""
-    asked = dict(PIN.findall((REQUIREMENTS / "parties.in").read_text()))
-    locked = dict(PIN.findall((REQUIREMENTS / "parties.txt").read_text()))
+    asked = dict(PIN.findall((REQUIREMENTS / "third-party.in").read_text()))
+    locked = dict(PIN.findall((REQUIREMENTS / "third-party.txt").read_text()))
     assert asked
     assert asked.items() <= locked.items()
     asked = json.loads((NPM / "package.json").read_text())["dependencies"]
@@ -30,7 +31,9 @@ def test_the_lock_is_that_of_what_is_asked_for() -> None:
     assert all(packages[f"node_modules/{name}"]["version"] == version for name, version in asked.items())
 
 
-@pytest.mark.parametrize("path", [REQUIREMENTS / "parties.txt", NPM / "package-lock.json"], ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path", [REQUIREMENTS / "third-party.txt", NPM / "package-lock.json"], ids=lambda path: path.name
+)
 def test_locks_name_no_registry(path: str) -> None:
     """Everyone has their own: packages are known by their names and hashes."""
     with open(path) as lock:

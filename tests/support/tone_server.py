@@ -1,4 +1,4 @@
-"""A server process for tests: ``python toy_server.py HOW``, where HOW is ``tone``, ``broken`` or ``crashing``."""
+"""A server process for tests: ``python tone_server.py HOW``, where HOW is ``tone``, ``broken`` or ``crashing``."""
 
 from __future__ import annotations
 

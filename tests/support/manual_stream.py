@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class StillLoop(asyncio.SelectorEventLoop):
+class ManualClockLoop(asyncio.SelectorEventLoop):
     """Its clock moves when a test says so. Sleeping on it would take real time: only ``sleep(0)`` is sensible."""
 
     now_s = 100.0
@@ -38,14 +38,14 @@ class StillLoop(asyncio.SelectorEventLoop):
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a test's coroutine in such a loop."""
-    with asyncio.Runner(loop_factory=StillLoop) as runner:
+    with asyncio.Runner(loop_factory=ManualClockLoop) as runner:
         return runner.run(coroutine)
 
 
-async def pass_time(seconds: float) -> None:
+async def advance(seconds: float) -> None:
     """Let time pass, and whatever is due happen."""
     loop = asyncio.get_running_loop()
-    assert isinstance(loop, StillLoop)
+    assert isinstance(loop, ManualClockLoop)
     loop.now_s += seconds
     await settle()
 
@@ -56,7 +56,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-class HandScheduler:
+class ManualScheduler:
     """Takes what a stream says, and says to it what a test wants. One stream at a time; its engine makes tones."""
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
@@ -146,8 +146,8 @@ class HandScheduler:
             await self.render(utterance)
 
 
-def hand_stream(
-    scheduler: HandScheduler,
+def open_manual_stream(
+    scheduler: ManualScheduler,
     options: StreamOptions | None = None,
     *,
     metrics: StreamMetrics | None = None,

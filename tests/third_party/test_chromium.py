@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 from chromium import Page, chromium
-from party import needs
 from serving import running_server
 
+from third_party import needs
 from yuliu.access.key_store import KeyStore
 from yuliu.server.middleware.auth import KeyRing
 from yuliu.wire.keys import ApiKey

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
-from party import needs, python_beside
 
+from third_party import needs, python_sidecar
 from yuliu.audio.pcm import to_s16le
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from party import Beside
     from serving import Running
 
+    from third_party import Sidecar
     from yuliu.synthesizer import Synthesizer
 
 pytestmark = needs("livekit")
@@ -32,9 +32,9 @@ PADDING_S = {"mp3": 0.1, "aac": 0.1}
 
 
 @pytest.fixture(scope="module")
-def agent(running: Running) -> Iterator[Beside]:
+def agent(running: Running) -> Iterator[Sidecar]:
     """The plugin, beside us."""
-    with python_beside("livekit_agent.py", f"{running.url}/v1") as agent:
+    with python_sidecar("livekit_agent.py", f"{running.url}/v1") as agent:
         yield agent
 
 
@@ -56,7 +56,7 @@ def unpadded(sound: bytes, made: bytes) -> bool:
 
 @pytest.mark.parametrize("model", ["tts-1", "gpt-4o-mini-tts"])
 @pytest.mark.parametrize("name", ["mp3", "opus", "aac", "flac", "wav", "pcm"])
-def test_it_hears_all_of_it(running: Running, agent: Beside, model: str, name: str) -> None:
+def test_it_hears_all_of_it(running: Running, agent: Sidecar, model: str, name: str) -> None:
     """It asks for bare sound of one model and for events of the other."""
     answer = agent.ask(**asked(TEXT, model=model, format=name))
     assert answer["error"] is None
@@ -69,7 +69,7 @@ def test_it_hears_all_of_it(running: Running, agent: Beside, model: str, name: s
         assert np.mean(samples**2) * len(samples) == pytest.approx(np.mean(made**2) * len(made), rel=0.1)
 
 
-def test_it_speaks_what_comes_in_pieces(running: Running, agent: Beside) -> None:
+def test_it_speaks_what_comes_in_pieces(running: Running, agent: Sidecar) -> None:
     """As a model writes: it cuts sentences and asks for each; all are there, in order, and nothing between them."""
     sentences = ["One two three four five six.", "Seven eight nine ten eleven twelve.", "One two three four five."]
     deltas = [word + " " for sentence in sentences for word in sentence.split()]
@@ -82,7 +82,7 @@ def test_it_speaks_what_comes_in_pieces(running: Running, agent: Beside) -> None
     assert not any(rest)
 
 
-def test_a_listener_interrupts(running: Running, agent: Beside) -> None:
+def test_a_listener_interrupts(running: Running, agent: Sidecar) -> None:
     """It hangs up amid the sound: our work stops, and the next text is spoken whole."""
     running.gate.close()
     before = running.gate.num_frames
@@ -97,7 +97,7 @@ def test_a_listener_interrupts(running: Running, agent: Beside) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"text": "…"}, {"text": "Hi.", "voice": "nobody"}])
-def test_it_is_told_what_is_wrong(agent: Beside, fields: dict[str, Any]) -> None:
+def test_it_is_told_what_is_wrong(agent: Sidecar, fields: dict[str, Any]) -> None:
     """As its own class for answers with a status."""
     assert agent.ask(**asked(**fields))["error"] == ["APIStatusError", 400]
 
@@ -105,7 +105,7 @@ def test_it_is_told_what_is_wrong(agent: Beside, fields: dict[str, Any]) -> None
 @pytest.mark.parametrize("model", ["tts-1", "gpt-4o-mini-tts"])
 def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running, model: str) -> None:
     """A failure amid the sound is an error there too, bare or as events; what came before was heard."""
-    with python_beside("livekit_agent.py", f"{cut.url}/v1") as agent:
+    with python_sidecar("livekit_agent.py", f"{cut.url}/v1") as agent:
         answer = agent.ask(**asked(TEXT, model=model))
     assert answer["error"] == ["APIConnectionError", None]
     sound, made = base64.b64decode(answer["sound"]), to_s16le(running.synthesizer.speak(TEXT).samples)
@@ -118,5 +118,5 @@ def test_real_voices(voices: tuple[str, Synthesizer]) -> None:
     """To the sample."""
     url, synthesizer = voices
     text = "三点半见。See you there."
-    with python_beside("livekit_agent.py", f"{url}/v1") as agent:
+    with python_sidecar("livekit_agent.py", f"{url}/v1") as agent:
         assert unpadded(heard(agent.ask(**asked(text))), to_s16le(synthesizer.speak(text).samples))

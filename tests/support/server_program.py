@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-class Served:
+class ServerProgram:
     """A server process that is ready."""
 
     def __init__(self, process: subprocess.Popen[str], raws: list[socket.socket]) -> None:
@@ -61,14 +61,14 @@ class Served:
 
 
 @contextlib.contextmanager
-def served(*options: str, **environ: str) -> Iterator[Served]:
+def running_program(*options: str, **environ: str) -> Iterator[ServerProgram]:
     """A server on a weightless engine; killed at the end if it has not ended."""
     command = [sys.executable, str(PROGRAM), "serve", "--port", "0", *options]
     environment = os.environ | environ
     raws: list[socket.socket] = []
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as process:
         try:
-            yield Served(process, raws)
+            yield ServerProgram(process, raws)
         finally:
             process.kill()
             for raw in raws:

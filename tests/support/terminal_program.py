@@ -53,7 +53,7 @@ class OutputStream:
 '''
 
 
-class AtTerminal:
+class TerminalProgram:
     """A program, and what is seen on its terminal.
 
     Args:

@@ -6,8 +6,8 @@ import base64
 from typing import TYPE_CHECKING
 
 import pytest
-from party import needs, python_beside
 
+from third_party import needs, python_sidecar
 from yuliu.audio.pcm import to_s16le
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from typing import Any
 
-    from party import Beside
     from serving import Running
 
+    from third_party import Sidecar
     from yuliu.synthesizer import Synthesizer
 
 pytestmark = needs("pipecat")
@@ -27,15 +27,15 @@ LONG = TEXT * 10
 
 
 @pytest.fixture(scope="module")
-def agent(running: Running) -> Iterator[Beside]:
+def agent(running: Running) -> Iterator[Sidecar]:
     """A pipeline with the service, beside us."""
     with pipeline(f"{running.url}/v1") as agent:
         yield agent
 
 
-def pipeline(url: str, voice: str = "alloy") -> AbstractContextManager[Beside]:
+def pipeline(url: str, voice: str = "alloy") -> AbstractContextManager[Sidecar]:
     """It takes OpenAI's voices only."""
-    return python_beside("pipecat_agent.py", url, voice)
+    return python_sidecar("pipecat_agent.py", url, voice)
 
 
 def heard(answer: dict[str, Any]) -> bytes:
@@ -48,7 +48,7 @@ def made(running: Running, text: str) -> bytes:
     return to_s16le(running.synthesizer.speak(text).samples)
 
 
-def test_it_hears_all_of_it(running: Running, agent: Beside) -> None:
+def test_it_hears_all_of_it(running: Running, agent: Sidecar) -> None:
     """Each text to the last sample, one after the other."""
     for text in (TEXT, "Hi.", "你好，今天天气怎么样？"):
         assert heard(agent.ask(text=text)) == made(running, text)
@@ -61,7 +61,7 @@ def test_it_has_openais_voices(running: Running, voice: str) -> None:
         assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
 
 
-def test_a_listener_interrupts(running: Running, agent: Beside) -> None:
+def test_a_listener_interrupts(running: Running, agent: Sidecar) -> None:
     """The service hangs up amid the sound: our work stops, and the next text is spoken whole."""
     running.gate.close()
     before = running.gate.num_frames
@@ -75,7 +75,7 @@ def test_a_listener_interrupts(running: Running, agent: Beside) -> None:
     assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
 
 
-def test_it_is_told_what_is_wrong(running: Running, agent: Beside) -> None:
+def test_it_is_told_what_is_wrong(running: Running, agent: Sidecar) -> None:
     """The pipeline has an error, with our words in it, and lives on."""
     assert "the input holds nothing that the voice can say" in agent.ask(text="…")["error"]
     assert heard(agent.ask(text=TEXT)) == made(running, TEXT)

@@ -40,7 +40,7 @@ def report(**fields: Any) -> StreamReport:
     return StreamReport(**usual | fields)
 
 
-def everything_told() -> Metrics:
+def complete_metrics() -> Metrics:
     """Metrics that were told each kind of fact, so that all that can be exported is."""
     metrics = Metrics()
     metrics.stream_started(StreamClass.INTERACTIVE)

@@ -1,4 +1,4 @@
-"""Plays samples on the sound device, as a program of its own: ``playing.py RATE FILE [STOP_AFTER_S]``.
+"""Plays samples on the sound device, as a program of its own: ``play_samples.py RATE FILE [STOP_AFTER_S]``.
 
 FILE holds float32. Prints JSON: the position when it was to stop, that which stopping told, and what went wrong.
 """

@@ -87,7 +87,7 @@ class Inbox:
 
 
 @dataclass
-class Clock:
+class ManualClock:
     """A clock that stands still until it is told to go on."""
 
     now_s: float = 1000.0
@@ -96,7 +96,7 @@ class Clock:
         return self.now_s
 
 
-class Made:
+class EngineFactory:
     """Makes engines, one after the other as a test wants them; the last one again and again."""
 
     def __init__(self, *makers: Callable[[], ToneEngine]) -> None:
