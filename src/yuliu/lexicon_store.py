@@ -6,7 +6,6 @@ version. What a person has changed with an editor is seen by size and time of th
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 import threading
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest, UnknownLexicon, VersionConflict
+from yuliu.logger import event_logger
 from yuliu.text.lexicon import Entry, Lexicon, Words
 from yuliu.text.lexicon.entry import folded
 from yuliu.text.lexicon.problems import MAX_ENTRIES
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 GLOBAL = "default"
 """The lexicon that holds for every stream; it need not be there."""
@@ -177,7 +177,7 @@ class LexiconStore:
                 raise
             if self._damaged.get(name) != (stamp := self._stamp(name)):
                 self._damaged[name] = stamp
-                _log.warning("lexicon_damaged name=%s message=%s", name, error.message)
+                _log.warning("lexicon_damaged", name=name, message=error.message)
             return read.stored.lexicon
 
     def _path(self, name: str) -> Path:

@@ -6,16 +6,20 @@ import json
 import logging
 import subprocess
 import sys
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import httpx
 import pytest
 from serving import running_server, serving
 
 from yuliu.engines.tone import ToneEngine
+from yuliu.logger import Fixed, LogEvent
 from yuliu.server.log import JsonFormatter, LineFormatter
 from yuliu.stream import Stream
 from yuliu.synthesizer import Synthesizer
+
+if TYPE_CHECKING:
+    from yuliu.logger import Field
 
 SECRET = "xylophone "
 
@@ -156,8 +160,8 @@ def test_what_asyncio_reports_is_one_line_and_the_places() -> None:
     assert SECRET.strip() not in finished.stderr
 
 
-def json_of(template: str, *arguments: object, **extra: Any) -> dict[str, Any]:
-    record = logging.LogRecord("yuliu.x", logging.INFO, __file__, 1, template, arguments, extra.get("exc_info"))
+def json_of(message: object, *arguments: object, **extra: Any) -> dict[str, Any]:
+    record = logging.LogRecord("yuliu.x", logging.INFO, __file__, 1, message, arguments, extra.get("exc_info"))
     record.created, record.msecs = 1_769_860_800.25, 250.0
     values: dict[str, Any] = json.loads(JsonFormatter().format(record))
     assert values.pop("time") == "2026-01-31T12:00:00.250Z"
@@ -165,10 +169,17 @@ def json_of(template: str, *arguments: object, **extra: Any) -> dict[str, Any]:
     return values
 
 
-def test_json_has_the_fields_that_the_template_names() -> None:
-    """With their types, as exactly as they were to be written; what is not there is null."""
-    template = "speech id=%s characters=%d audio_s=%.3f ttfp_ms=%s spare=%s ending=%s"
-    assert json_of(template, "7", 30, 1.38549, 12.5, "-", "a b=c") == {
+def test_json_has_the_fields_of_the_event() -> None:
+    """Fields keep their types and decimals, and a missing value is null."""
+    fields: dict[str, Field] = {
+        "id": "7",
+        "characters": 30,
+        "audio_s": Fixed(1.38549, 3),
+        "ttfp_ms": 12.5,
+        "spare": None,
+        "ending": "a b=c",
+    }
+    assert json_of(LogEvent("speech", fields)) == {
         "event": "speech",
         "id": "7",
         "characters": 30,
@@ -177,34 +188,37 @@ def test_json_has_the_fields_that_the_template_names() -> None:
         "spare": None,
         "ending": "a b=c",
     }
-    assert json_of("loading_failed") == {"event": "loading_failed"}
+    assert json_of(LogEvent("loading_failed", {})) == {"event": "loading_failed"}
+    assert json_of(LogEvent("a", {"b": "one\ntwo"})) == {"event": "a", "b": "one"}
 
 
 @pytest.mark.parametrize(
     ("template", "arguments", "message"),
     [
         ("Started server process [%d]", (7,), "Started server process [7]"),
-        ("synthesis_failed id=%s %s", ("a", "at=x"), "synthesis_failed id=a at=x"),
+        ("no_event id=%s %s", ("a", "at=x"), "no_event id=a at=x"),
         ("it has 100%% of a=%s\nand more", ("b",), "it has 100% of a=b"),
         ("%(a)s", ({"a": 1},), "1"),
     ],
 )
 def test_json_of_other_messages_is_their_first_line(template: str, arguments: tuple[Any, ...], message: str) -> None:
-    """What names no fields, or not all of its own, is told as a whole."""
+    """Other libraries log templates, which have no fields."""
     assert json_of(template, *arguments) == {"message": message}
 
 
 def test_json_keeps_its_own_fields() -> None:
-    """A message cannot pretend to be of another level."""
-    record = logging.LogRecord("a", logging.INFO, __file__, 1, "x level=%s", ("DEBUG",), None)
-    assert json.loads(JsonFormatter().format(record))["level"] == "INFO"
+    """An event cannot pretend to be of another level or name."""
+    event = LogEvent("x", {"level": "DEBUG", "event": "y"})
+    record = logging.LogRecord("a", logging.INFO, __file__, 1, event, (), None)
+    values = json.loads(JsonFormatter().format(record))
+    assert (values["level"], values["event"]) == ("INFO", "x")
 
 
 def test_json_shows_places_of_errors_and_not_their_words() -> None:
     """As lines do."""
     with pytest.raises(KeyError) as caught:
         fail()
-    values = json_of("it_failed", exc_info=(KeyError, caught.value, caught.value.__traceback__))
+    values = json_of(LogEvent("it_failed", {}), exc_info=(KeyError, caught.value, caught.value.__traceback__))
     (place,) = values["error"]
     assert place.startswith("KeyError at ")
     assert place.endswith(" fail")

@@ -5,7 +5,6 @@ The keys themselves are in no file: only what they are known by (:mod:`yuliu.wir
 
 from __future__ import annotations
 
-import logging
 import os
 import secrets
 import stat
@@ -14,6 +13,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
+from yuliu.logger import event_logger
 from yuliu.voices.home import default_home, exclusive, write_whole
 from yuliu.wire.keys import MAX_KEYS, PREFIX, ApiKey, digest_of, parse_keys, write_keys
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 FILE_NAME = "keys.json"
 KEY_BYTES = 32
@@ -68,9 +68,9 @@ class KeyStore:
                 self._read()
             except InvalidRequest as error:
                 self._seen = stamp  # told once
-                _log.error("keys_unreadable message=%s", error.message)
+                _log.error("keys_unreadable", message=error.message)
             else:
-                _log.info("keys_read keys=%d", len(self._keys))
+                _log.info("keys_read", keys=len(self._keys))
 
     def add(self, make: Callable[[str], ApiKey]) -> str:
         """Make a key; the only time that it is told.

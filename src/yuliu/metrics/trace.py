@@ -5,9 +5,10 @@ OpenTelemetry is optional (``pip install 'yuliu[otel]'``); without it there are 
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING
+
+from yuliu.logger import event_logger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from yuliu.metrics.report import StreamMoments, StreamReport
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 """Variables of the environment by which an operator says where spans go. Unset, nothing is sent anywhere."""
@@ -34,7 +35,7 @@ def open_tracer(environ: Mapping[str, str] = os.environ) -> Tracer | None:
         provider = exporting_provider() if wanted else trace.get_tracer_provider()
     except ImportError:
         if wanted:
-            _log.warning("no_spans reason=not_installed advice=%s", "pip install 'yuliu[otel]'")
+            _log.warning("no_spans", reason="not_installed", advice="pip install 'yuliu[otel]'")
         return None
     return provider.get_tracer("yuliu")
 

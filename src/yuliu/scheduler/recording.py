@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
+from yuliu.logger import event_logger
 from yuliu.scheduler.policy.event_log import Recorder
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 RECORD = "YULIU_RECORD"
 """Environment variable that names the file."""
 
-_log = logging.getLogger("yuliu.scheduler")
+_log = event_logger("yuliu.scheduler")
 
 
 class EventLogFile:
@@ -41,7 +41,7 @@ class EventLogFile:
         except OSError as error:
             num_written, reason = 0, str(error.strerror)
         if num_written < len(data):
-            _log.error("recording_ended reason=%s", reason)
+            _log.error("recording_ended", reason=reason)
             os.close(self._descriptor)
             self._descriptor = None
 

@@ -11,7 +11,6 @@ A forked process inherits the object but not its threads: there it opens nothing
 from __future__ import annotations
 
 import itertools
-import logging
 import os
 import threading
 import time
@@ -19,6 +18,7 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from yuliu.errors import Closed, SynthesisFailed
+from yuliu.logger import event_logger
 from yuliu.scheduler.cache import SoundCache
 from yuliu.scheduler.dispatcher import Dispatcher, event_of, facts_of, observe
 from yuliu.scheduler.observer import Unobserved
@@ -63,7 +63,7 @@ TICK_S = 1.0
 """The timer looks at least so often, seconds."""
 MIN_SLEEP_S = 0.001
 
-_log = logging.getLogger("yuliu.scheduler")
+_log = event_logger("yuliu.scheduler")
 
 
 class Scheduler:
@@ -254,7 +254,7 @@ class Scheduler:
             self._workers.stop()
             self._changed.notify_all()
         for name in self._workers.join(self._settings.close_s):
-            _log.error("worker_not_ended name=%s reason=%s", name, "its engine does not return; its thread stays")
+            _log.error("worker_not_ended", name=name, reason="its engine does not return; its thread stays")
         if self._timer is not threading.current_thread():
             self._timer.join()
 
@@ -306,15 +306,17 @@ class Scheduler:
             self._lose(worker, "crashed", *place_of(error))
 
     def _lose(
-        self, worker: WorkerThread, reason: Literal["crashed", "hung"], error_name: str = "-", place: str = "-"
+        self,
+        worker: WorkerThread,
+        reason: Literal["crashed", "hung"],
+        error_name: str | None = None,
+        place: str | None = None,
     ) -> None:
         now = self.clock()
         if not self._workers.give_up(worker, now):
             return
         starting = not worker.is_up
-        _log.error(
-            "worker_lost name=%s reason=%s starting=%s error=%s at=%s", worker.name, reason, starting, error_name, place
-        )
+        _log.error("worker_lost", name=worker.name, reason=reason, starting=starting, error=error_name, at=place)
         self._observer.worker_replaced(reason)
         final: tuple[int, ...] = ()
         if worker.task is not None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import time
 import traceback
 from typing import TYPE_CHECKING
 
 from yuliu.errors import SynthesisFailed
+from yuliu.logger import Fixed, event_logger
 from yuliu.types import Cancelled, Failed, Finished, StreamClass
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from yuliu.wire.openai import SpeechRequest
     from yuliu.wire.problems import Problem
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 _ENDINGS: Mapping[type[Ending], str] = {Finished: "finished", Failed: "failed", Cancelled: "cancelled"}
 
@@ -34,7 +34,8 @@ class AccessRecord:
     def __init__(self, request_id: str) -> None:
         self.request_id = request_id
         self._since_s = time.perf_counter()
-        self._voice = self._format = "-"
+        self._voice: str | None = None
+        self._format: str | None = None
         self.stream_class = StreamClass.STANDARD
         """That of its stream; not known before the request was read."""
         self.mode = "-"
@@ -78,7 +79,8 @@ class AccessRecord:
             skipped = stream.ending.coverage.skipped
             self._num_skipped = sum(skip.source.end - skip.source.start for skip in skipped)
         if isinstance(failure, SynthesisFailed):
-            _log.error("synthesis_failed id=%s %s", self.request_id, _origin(failure))
+            cause, place = _origin(failure)
+            _log.error("synthesis_failed", id=self.request_id, cause=cause, at=place)
 
     def client_gone(self) -> None:
         """The client went away before its request was whole."""
@@ -87,26 +89,25 @@ class AccessRecord:
     def close(self) -> None:
         """Write the line. ``status=0`` means that nothing was sent."""
         _log.info(
-            "speech id=%s voice=%s format=%s characters=%d skipped=%d class=%s mode=%s audio_s=%.3f ttfp_ms=%s"
-            " retry_s=%s status=%d ending=%s",
-            self.request_id,
-            self._voice,
-            self._format,
-            self._num_characters,
-            self._num_skipped,
-            self.stream_class.value if self._voice != "-" else "-",
-            self.mode,
-            self._audio_s,
-            "-" if self._ttfp_s is None else round(1000 * self._ttfp_s, 1),
-            "-" if self._retry_s is None else round(self._retry_s, 1),
-            self._status,
-            self._ending,
+            "speech",
+            id=self.request_id,
+            voice=self._voice,
+            format=self._format,
+            characters=self._num_characters,
+            skipped=self._num_skipped,
+            **{"class": None if self._voice is None else self.stream_class.value},
+            mode=None if self.mode == "-" else self.mode,
+            audio_s=Fixed(self._audio_s, 3),
+            ttfp_ms=None if self._ttfp_s is None else round(1000 * self._ttfp_s, 1),
+            retry_s=None if self._retry_s is None else round(self._retry_s, 1),
+            status=self._status,
+            ending=self._ending,
         )
 
 
-def _origin(failure: YuliuError) -> str:
-    """Which error it was and where it was raised, without its message, which might quote the text."""
+def _origin(failure: YuliuError) -> tuple[str, str]:
+    """Return the class and the place of the error, without its message, which might quote the text."""
     cause = failure.__cause__ or failure
     frames = traceback.extract_tb(cause.__traceback__)
     where = f"{frames[-1].filename.rpartition('/')[-1]}:{frames[-1].lineno}" if frames else "unknown"
-    return f"cause={type(cause).__name__} at={where}"
+    return type(cause).__name__, where

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field, replace
 
+from yuliu.logger import event_logger
 from yuliu.server.native.limits import NativeLimits
 from yuliu.wire.openai import SpeechLimits
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 OTHER_DESCRIPTORS = 64
 """Descriptors for what is no connection: libraries, models, the log, files that are read for a moment."""
@@ -61,11 +61,11 @@ def within_descriptors(limits: Limits) -> Limits:
         return limits
     num_connections = max(1, available - OTHER_DESCRIPTORS)
     _log.warning(
-        "few_descriptors limit=%d connections=%d wanted=%d advice=%s",
-        available,
-        num_connections,
-        limits.max_connections,
-        "raise 'ulimit -n' or LimitNOFILE",
+        "few_descriptors",
+        limit=available,
+        connections=num_connections,
+        wanted=limits.max_connections,
+        advice="raise 'ulimit -n' or LimitNOFILE",
     )
     return replace(limits, max_connections=num_connections)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
 from yuliu.errors import VoiceNotReady, YuliuError
+from yuliu.logger import event_logger
 from yuliu.wire.openai import VoiceEntry
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from yuliu.synthesizer import Synthesizer
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 
 class Loading:
@@ -72,8 +72,8 @@ def _report(task: asyncio.Task[Synthesizer]) -> None:
         return
     error = task.exception()
     if error is None:
-        _log.info("ready voices=%s", ",".join(task.result().voices))
+        _log.info("ready", voices=",".join(task.result().voices))
     elif isinstance(error, YuliuError):
-        _log.error("loading_failed code=%s message=%s", error.code, error.message)
+        _log.error("loading_failed", code=error.code, message=error.message)
     else:
         _log.error("loading_failed", exc_info=error)

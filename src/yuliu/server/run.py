@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import socket
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ import uvicorn
 
 from yuliu.access.key_store import KeyStore
 from yuliu.errors import InvalidRequest
+from yuliu.logger import event_logger
 from yuliu.metrics.metrics import Metrics
 from yuliu.metrics.report import GaugeValues
 from yuliu.metrics.trace import open_tracer
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from yuliu.server.transport.tls import Certificate
     from yuliu.synthesizer import Synthesizer
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 
 def serve(  # noqa: PLR0913 - the options of `yuliu serve`
@@ -120,8 +120,9 @@ def serve(  # noqa: PLR0913 - the options of `yuliu serve`
     )
     server = make_server(app, limits, certificate)
     metrics.gauge_source(lambda: GaugeValues(num_connections=len(server.server_state.connections)))
-    _log.info("listening host=%s port=%d", *listener.getsockname()[:2])
-    _log.info("entry keys=%s tls=%s", "wanted" if known else "none", "yes" if certificate else "no")
+    host, port = listener.getsockname()[:2]
+    _log.info("listening", host=host, port=port)
+    _log.info("entry", keys="wanted" if known else "none", tls="yes" if certificate else "no")
     server.run(sockets=[listener])
     if failures:
         raise failures[0]

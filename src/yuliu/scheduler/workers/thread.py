@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import queue
 import threading
 import time
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from yuliu.engines.api import StepRequest
 from yuliu.engines.validate import check_plan, check_step
 from yuliu.errors import SynthesisFailed
+from yuliu.logger import event_logger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from yuliu.scheduler.cache import CacheEntry
     from yuliu.types import Samples, Segment
 
-_log = logging.getLogger("yuliu.scheduler.workers")
+_log = event_logger("yuliu.scheduler.workers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,8 @@ class WorkerThread:
         try:
             engine.close()
         except Exception as error:  # noqa: BLE001 - code that is not ours; nobody depends on it any more
-            _log.error("engine_not_closed worker=%s error=%s at=%s", self.name, *place_of(error))
+            error_name, place = place_of(error)
+            _log.error("engine_not_closed", worker=self.name, error=error_name, at=place)
 
     def _perform(self, task: Task) -> Outcome:
         if task.renew:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
 from starlette.routing import Route
 
+from yuliu.logger import event_logger
 from yuliu.metrics.report import GaugeValues
 from yuliu.server.request_body import body_or_response
 from yuliu.server.responses import header, header_text, json_response, request_id
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from yuliu.metrics.metrics import Metrics
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 
 def metering_routes(metrics: Metrics) -> list[Route]:
@@ -64,5 +64,5 @@ class _Metering:
             return body
         feedback = parse_feedback(body, header_text(request.scope, b"content-type"))
         self._metrics.feedback(feedback.kind)
-        _log.info("feedback id=%s kind=%s", feedback.stream, feedback.kind)
+        _log.info("feedback", id=feedback.stream, kind=feedback.kind)
         return json_response(request.scope, feedback_body())

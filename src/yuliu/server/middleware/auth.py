@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import logging
 from typing import TYPE_CHECKING
 
 from yuliu.access.quotas import KeyUsage
 from yuliu.errors import YuliuError
+from yuliu.logger import event_logger
 from yuliu.server.principal import Principal, remember
 from yuliu.server.responses import headers_of, problem_response, request_id
 from yuliu.wire.keys import (
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from yuliu.wire.keys import ApiKey
     from yuliu.wire.problems import Problem
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 REREAD_S = 1.0
 """So soon a running server learns of keys that were made or revoked."""
@@ -86,7 +86,7 @@ class AuthMiddleware:
             return
         problem = self._problem(scope)
         if problem is not None:
-            _log.info("refused id=%s code=%s status=%d", request_id(scope), problem.code, problem.status)
+            _log.info("refused", id=request_id(scope), code=problem.code, status=problem.status)
             await problem_response(scope, problem)(scope, receive, send)
             return
         await self._app(scope, receive, _with_subprotocol(scope, send) if scope["type"] == "websocket" else send)
@@ -106,7 +106,7 @@ class AuthMiddleware:
         except YuliuError as error:
             return problem_of(error)
         remember(scope, guest)
-        _log.info("request id=%s key=%s", request_id(scope), key.name)
+        _log.info("request", id=request_id(scope), key=key.name)
         return None
 
 

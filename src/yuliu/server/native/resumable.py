@@ -7,11 +7,11 @@ read, or is gone, stops its own stream and nothing else.
 from __future__ import annotations
 
 import asyncio
-import logging
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Protocol
 
 from yuliu.errors import Closed, YuliuError
+from yuliu.logger import Fixed, event_logger
 from yuliu.server.native.commands import CommandQueue
 from yuliu.server.native.first_sound import FirstSound
 from yuliu.server.native.underrun import UnderrunWatch
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from yuliu.wire.native.messages import ForText
     from yuliu.wire.native.replay_buffer import ReplayBuffer
 
-_log = logging.getLogger(__name__)
+_log = event_logger(__name__)
 
 
 class MessageSink(Protocol):
@@ -344,15 +344,15 @@ class ResumableStream:
         found = self._stream.ending if self._stream is not None else None
         self.ending = found or (Failed(self._failure.code, "") if self._failure else Cancelled())
         _log.info(
-            "stream id=%s voice=%s format=%s characters=%d class=%s audio_s=%.3f bytes=%d ending=%s",
-            self.stream_id,
-            self._voice,
-            self._encoding.name,
-            self.num_characters,
-            self._options.terms.stream_class.value,
-            self.ending.audio_s,
-            self.window.num_sent_bytes,
-            self._failure.code if self._failure else type(self.ending).__name__.lower(),
+            "stream",
+            id=self.stream_id,
+            voice=self._voice,
+            format=self._encoding.name,
+            characters=self.num_characters,
+            **{"class": self._options.terms.stream_class.value},
+            audio_s=Fixed(self.ending.audio_s, 3),
+            bytes=self.window.num_sent_bytes,
+            ending=self._failure.code if self._failure else type(self.ending).__name__.lower(),
         )
 
     def _over(self, task: asyncio.Task[None]) -> None:
@@ -360,7 +360,7 @@ class ResumableStream:
         if self.ending is None:
             self.ending = Cancelled()  # its task was cancelled before it ran
         if not task.cancelled() and (error := task.exception()) is not None:
-            _log.error("stream_failed id=%s", self.stream_id, exc_info=error)
+            _log.error("stream_failed", id=self.stream_id, exc_info=error)
             self._tell_failure(_Fault("the server failed; its log says where, under the id of the stream"), self.ending)
 
     def _wake(self) -> None:
