@@ -19,7 +19,7 @@ GREETING = "Good morning, how can I help you? 您好，请问有什么可以帮�
 
 
 def synthesizer(engine: ToneEngine, settings: Settings | None = None) -> Synthesizer:
-    return Synthesizer({"tone": lambda: engine}, VOICES, default="tone", num_workers=1, settings=settings)  # type: ignore[arg-type]
+    return Synthesizer({"tone": lambda: engine}, VOICES, default="tone", num_workers=1, settings=settings)
 
 
 def test_a_pinned_phrase_is_spoken_without_the_engine() -> None:

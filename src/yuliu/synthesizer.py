@@ -33,6 +33,7 @@ from yuliu.scheduler.scheduler import Scheduler
 from yuliu.scheduler.settings import Settings
 from yuliu.stream import Caller, Route, Stream, StreamContext, StreamOptions
 from yuliu.stream.routes import NO_RATES, routes_of, stream_rate
+from yuliu.text.languages import language_of
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
 
@@ -46,9 +47,6 @@ if TYPE_CHECKING:
     from yuliu.voices import VoiceInfo
 
 T = TypeVar("T")
-
-WARM_UP: Mapping[Lang, str] = {"zh": "你好，今天天气怎么样？", "en": "Hello there, how are you today?"}
-"""What each voice says once before it is ready: the first run of a model allocates and compiles."""
 
 
 def open(  # noqa: A001 - read as yuliu.open
@@ -132,7 +130,7 @@ def _warm(make: Callable[[], Engine]) -> Engine:
     """An engine that has spoken once: the first run of a model allocates and compiles."""
     engine = make()
     for lang in engine.capabilities.languages:
-        text = WARM_UP[lang]
+        text = language_of(lang).sample
         segment = Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, lang)
         utterance = engine.plan(segment, PlanOptions(SpeakOptions(), lead_s=0.0, tail_s=0.0))
         while not utterance.done:

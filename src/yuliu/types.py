@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Samples = NDArray[np.float32]
     """Audio: float32, mono, shape ``(num_samples,)``, range [-1, 1], at the sample rate stated beside it."""
 
-Lang = Literal["zh", "en"]
-"""A language as the front ends know it (BCP 47 primary tags)."""
+Lang: TypeAlias = str
+"""Own tag of a registered language (``zh``). :func:`yuliu.text.languages.parse_language` finds it by any BCP 47 tag."""
 
 
 class StreamClass(Enum):

@@ -34,6 +34,11 @@ def test_all_fields_are_read() -> None:
     overrides = {"class": "bulk", "chunking": chunking, "max_lead_s": 3}
     assert manner == SynthesisOptions("dialogue", overrides, weight=2.0, lead_in_ms=250.0, seed=7, language="zh")
     assert parse_synthesis_options({"language": "auto"}, {}) == SynthesisOptions()
+    assert [parse_synthesis_options({"language": tag}, {}).language for tag in ("zh-CN", "ZH", "EN_us")] == [
+        "zh",
+        "zh",
+        "en",
+    ]
 
 
 def test_headers_stand_in_for_fields() -> None:
@@ -50,7 +55,7 @@ WRONG: dict[str, list[Any]] = {
     "weight": [0, 0.09, 10.1, -1, True, "1", [1], 10**400],
     "lead_in_ms": [-1, 1001, "0", False, {}],
     "seed": [-1, MAX_SEED + 1, 1.0, "7", True],
-    "language": ["", "fr", "zh-CN", "ZH", 1, ["zh"], {}],
+    "language": ["", "fr", "zh-yue", "zh CN", "AUTO", 1, ["zh"], {}],
 }
 
 

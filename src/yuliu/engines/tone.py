@@ -18,6 +18,7 @@ import numpy as np
 from yuliu.engines.alignment import source_of
 from yuliu.engines.api import ALL_PACES, Capabilities, PlanOptions, StepRequest, StepResult, Utterance
 from yuliu.errors import SynthesisFailed
+from yuliu.text.languages import BUILT_IN
 from yuliu.types import AudioFormat, Skipped, Span, Timing
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ class ToneEngine:
         script: ToneScript | None = None,
         *,
         sleep: Callable[[float], None] | None = None,
-        languages: tuple[Lang, ...] = ("zh", "en"),
+        languages: tuple[Lang, ...] = BUILT_IN,
         manner: ToneManner = "frames",
         exact: bool = True,
         paces: tuple[float, float] = ALL_PACES,

@@ -13,9 +13,8 @@ from yuliu.explanation.values import Clean, Emission, Explanation, SkippedSpan
 from yuliu.lexicon_store import LexiconStore
 from yuliu.segmenter import Segmenter
 from yuliu.stream import StreamOptions
-from yuliu.text.en import English
+from yuliu.text.languages import load_registry, parse_language
 from yuliu.text.markup import CleanText, MarkupReader
-from yuliu.text.zh import Mandarin
 from yuliu.types import Skipped
 from yuliu.voices import VoiceStore
 
@@ -34,7 +33,6 @@ OOV_VOICE, OOV_FILE = "heart", "oov.onnx"
 """The voice whose net reads English words that no dictionary has, if it is on this machine."""
 _DEFAULT = StreamOptions()
 _PAUSE = re.compile(r"@@PAUSE (\d{1,9})@@")
-_ALL_LANGUAGES: tuple[Lang, ...] = ("zh", "en")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +60,18 @@ class Explainer:
     """
 
     def __init__(self, home: Path | None = None) -> None:
-        self._front_ends: FrontEnds = {"zh": Mandarin(), "en": English(_oov(home))}
+        unknown_words = {"en": _oov(home)}
+        self._front_ends: FrontEnds = {
+            language.lang: language.front_end(unknown_words.get(language.lang)) for language in load_registry()
+        }
         self._lexicons = LexiconStore(home)
 
-    def explain(self, text: str, *, lang: Lang | None = None, options: StreamOptions = _DEFAULT) -> Explanation:
+    def explain(self, text: str, *, lang: str | None = None, options: StreamOptions = _DEFAULT) -> Explanation:
         """Explain a text that is there as a whole.
 
         Args:
             text: Any text.
-            lang: Reads all of it as this language; None decides by script.
+            lang: BCP 47 tag of the language that all of it is read as; None decides by script.
             options: As for a stream: how it is cut and cleaned, and which lexicons hold.
 
         Raises:
@@ -82,7 +83,7 @@ class Explainer:
         self,
         arrivals: Iterable[TimedDelta],
         *,
-        lang: Lang | None = None,
+        lang: str | None = None,
         options: StreamOptions = _DEFAULT,
         timed: bool = True,
     ) -> Explanation:
@@ -92,7 +93,7 @@ class Explainer:
 
         Args:
             arrivals: The pieces, in order.
-            lang: Reads all of it as this language; None decides by script.
+            lang: BCP 47 tag of the language that all of it is read as; None decides by script.
             options: As for a stream.
             timed: Whether to tell when each segment could first be spoken.
 
@@ -100,7 +101,8 @@ class Explainer:
             UnknownLexicon: ``options`` names a lexicon that is not there.
         """
         words = self._lexicons.words(options.lexicon, options.lexicon_entries)
-        run = _ExplanationRun(self._front_ends, words, lang=lang, options=options)
+        settled = None if lang is None else parse_language(lang, param="lang")
+        run = _ExplanationRun(self._front_ends, words, lang=settled, options=options)
         for arrival in arrivals:
             run.take(arrival)
         run.end()
@@ -118,7 +120,7 @@ class _ExplanationRun:
         self.skipped: list[SkippedSpan] = []
         self.segments: list[ExplainedSegment] = []
         self._between: list[SkippedSpan] = []  # left out behind the last segment
-        self._languages: tuple[Lang, ...] = _ALL_LANGUAGES if lang is None else (lang,)
+        self._languages: tuple[Lang, ...] = tuple(front_ends) if lang is None else (lang,)
         self._reader = MarkupReader(options.reader, languages=self._languages)
         self._segmenter = Segmenter(options.rules())
         self._front_ends = front_ends
@@ -198,6 +200,6 @@ def _shared() -> Explainer:
     return Explainer()
 
 
-def explain(text: str, *, lang: Lang | None = None, options: StreamOptions = _DEFAULT) -> Explanation:
+def explain(text: str, *, lang: str | None = None, options: StreamOptions = _DEFAULT) -> Explanation:
     """Explain a text, with front ends that are made once, at the first call; see :meth:`Explainer.explain`."""
     return _shared().explain(text, lang=lang, options=options)

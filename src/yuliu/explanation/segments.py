@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from yuliu.engines.alignment import source_of
 from yuliu.explanation.values import ExplainedSegment, LexiconHit, SkippedSpan, SpokenSpan
-from yuliu.segmenter import split_segment
+from yuliu.segmenter.languages import split_hinted, split_segment
 from yuliu.text.frontend import Reading
-from yuliu.text.hints import split_hinted
 from yuliu.text.language_spans import LangSpan
 from yuliu.text.lexicon.words import main_language
 from yuliu.types import Span

@@ -14,6 +14,7 @@ from yuliu.errors import InvalidRequest
 from yuliu.presets import Preset, resolve
 from yuliu.scheduler.policy.events import Terms
 from yuliu.segmenter import Chunking, SegmenterOptions
+from yuliu.text.languages import parse_language
 from yuliu.text.markup import MarkupOptions
 from yuliu.types import MAX_SPEED, MIN_SPEED, SpeakOptions
 
@@ -64,8 +65,9 @@ class StreamOptions:
     segmenter: SegmenterOptions | None = None
     """The rules of cutting one by one; None takes those of ``chunking``."""
     reader: MarkupOptions = field(default_factory=MarkupOptions)
-    lang: Lang | None = None
-    """Reads all of the text as this language, but for what its markup says; None decides by script."""
+    lang: str | None = None
+    """BCP 47 tag of the language that all of the text is read as, but for what its markup says; None decides by script.
+    """
     stall_s: float = 0.5
     """Text that might go on is spoken as it is when nothing came for so long, seconds."""
     terms: Terms = field(default_factory=Terms)
@@ -136,19 +138,21 @@ def check_effects(effects: Effects) -> None:
         require_denoise()
 
 
-def check_lang(lang: Lang | None, spoken: Collection[Lang]) -> None:
-    """Refuse a language that is not spoken.
+def check_lang(tag: str | None, spoken: Collection[Lang]) -> Lang | None:
+    """Return the language that a BCP 47 tag means, if the voice speaks it; None for no tag.
 
     Args:
-        lang: The one that is asked for, if any.
-        spoken: Those of the voice.
+        tag: As the client gave it.
+        spoken: Languages of the voice.
 
     Raises:
-        InvalidRequest: It is not among them; ``param`` is ``language``.
+        InvalidRequest: There is no such language, or the voice does not speak it; ``param`` is ``language``.
     """
+    lang = None if tag is None else parse_language(tag)
     if lang is not None and lang not in spoken:
-        reason = f"this voice does not speak {lang!r}; it speaks {', '.join(map(repr, spoken))}"
+        reason = f"'language': this voice does not speak {tag!r}; it speaks {', '.join(map(repr, spoken))}"
         raise InvalidRequest(reason, param="language")
+    return lang
 
 
 def options_of(

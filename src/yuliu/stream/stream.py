@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from yuliu.stream.telemetry import StreamContext
     from yuliu.stream.text_pipeline import SilentSegment
     from yuliu.stream.timeline import Timeline
-    from yuliu.types import Chunk, Ending, Heard, Lang
+    from yuliu.types import Chunk, Ending, Heard
 
 
 class Stream:
@@ -147,7 +147,7 @@ class Stream:
         *,
         chunking: Chunking | None = None,
         speed: float | None = None,
-        lang: Lang | Literal["auto"] | None = None,
+        lang: str | None = None,
         effects: Effects | None = None,
     ) -> None:
         """Cut or speak otherwise from now on: what has not been cut into a segment so far, and what follows.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from yuliu.audio.chain import MAX_VOLUME_DB, MIN_VOLUME_DB
 from yuliu.audio.join import silences
@@ -67,8 +67,8 @@ class TextPipeline:
         self._words = words
         self._ledger = ledger
         self._languages: tuple[Lang, ...] = tuple(routes[""].engines)
-        check_lang(options.lang, self._languages)
-        self._reader = MarkupReader(options.reader, languages=self._languages, lang=options.lang)
+        self._lang = check_lang(options.lang, self._languages)
+        self._reader = MarkupReader(options.reader, languages=self._languages, lang=self._lang)
         self._segmenter = Segmenter(options.rules())
         self._throughput = False
         self._warnings: dict[str, None] = {}
@@ -88,7 +88,7 @@ class TextPipeline:
         chunking: Chunking | None,
         speed: float | None,
         *,
-        lang: Lang | Literal["auto"] | None,
+        lang: str | None,
         effects: Effects | None,
     ) -> None:
         """Cut and speak otherwise from now on; what is None stays as it is.
@@ -99,15 +99,14 @@ class TextPipeline:
         """
         if speed is not None:
             check_speed(speed)
-        wanted = None if lang == "auto" else lang
-        check_lang(wanted, self._languages)
+        wanted = check_lang(None if lang == "auto" else lang, self._languages)
         if effects is not None:
             check_effects(effects)
             self._options = replace(self._options, effects=effects)
         if speed is not None:
             self._options = replace(self._options, speak=replace(self._options.speak, speed=speed))
         if lang is not None:
-            self._options = replace(self._options, lang=wanted)
+            self._lang = wanted
             self._reader.read_as(wanted)
         if chunking is not None:
             self._options = replace(self._options, chunking=chunking, segmenter=None)
@@ -137,8 +136,8 @@ class TextPipeline:
                 yield SilentSegment(segment)
                 continue
             route = self._route_of(segment)
-            if segment.style.lang is None and self._options.lang is not None:
-                segment = replace(segment, style=replace(segment.style, lang=self._options.lang))
+            if segment.style.lang is None and self._lang is not None:
+                segment = replace(segment, style=replace(segment.style, lang=self._lang))
             languages = tuple(route.engines)
             for part in split_segment(self._words.apply(segment, languages), languages):
                 if part.lang is None:

@@ -8,28 +8,38 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from yuliu.text.abbreviations import NUMBERED
+from yuliu.text.languages import language_of
+from yuliu.text.languages.mandarin import is_plainly_chinese
+from yuliu.text.scripts import SCRIPTS
 from yuliu.types import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+    from yuliu.text.languages import Language
     from yuliu.types import Lang
 
-_LETTER = "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿＡ-Ｚａ-ｚ\ufb00-\ufb06\U0001d400-\U0001d6a5"
+_LETTER = SCRIPTS["Latn"]
 _ALNUM = f"{_LETTER}0-9０-９"
 _TOKEN = re.compile(
-    rf"""(?P<mixed>[$¥￥€£₩₹\#@]?[{_ALNUM}]+(?:(?:[.'’\-_@&/:?=%~+\#]{{1,3}}|(?<=[0-9]),(?=[0-9]))[{_ALNUM}]+)*
+    rf"""(?P<Latn>[$¥￥€£₩₹\#@]?[{_ALNUM}]+(?:(?:[.'’\-_@&/:?=%~+\#]{{1,3}}|(?<=[0-9]),(?=[0-9]))[{_ALNUM}]+)*
                    (?:[+\#]+|°[CF]|[%‰℃℉°])?)
-       |(?P<wide>[々〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00031fff]+)
-       |(?P<kana>[ぁ-ゟァ-ヺー-ヿㇰ-ㇿｦ-ﾟ]+)
-       |(?P<hangul>[가-힣ᄀ-ᇿㄱ-ㆎ]+)
-       |(?P<ru>[Ѐ-ԯ]+)|(?P<el>[Ͱ-Ͽ]{{2,}})|(?P<he>[֐-׿]+)|(?P<ar>[؀-ۿݐ-ݿ]+)|(?P<hi>[ऀ-ॿ]+)|(?P<th>[฀-๿]+)
-       |(?P<und>[^\W\d_Ͱ-Ͽ])""",
+       |(?P<Hani>[{SCRIPTS["Hani"]}]+)|(?P<Kana>[{SCRIPTS["Kana"]}]+)|(?P<Hang>[{SCRIPTS["Hang"]}]+)
+       |(?P<Cyrl>[{SCRIPTS["Cyrl"]}]+)|(?P<Grek>[{SCRIPTS["Grek"]}]{{2,}})|(?P<Hebr>[{SCRIPTS["Hebr"]}]+)
+       |(?P<Arab>[{SCRIPTS["Arab"]}]+)|(?P<Deva>[{SCRIPTS["Deva"]}]+)|(?P<Thai>[{SCRIPTS["Thai"]}]+)
+       |(?P<other>[^\W\d_Ͱ-Ͽ])""",
     re.VERBOSE,
 )
+_USUAL: Mapping[str, str] = {
+    "Latn": "en", "Hani": "zh", "Kana": "ja", "Hang": "ko", "Cyrl": "ru", "Grek": "el", "Hebr": "he", "Arab": "ar",
+    "Deva": "hi", "Thai": "th",
+}  # fmt: skip
+"""Language that a script is taken for where none of the languages asked for writes it."""
+_NO_LANGUAGE = "und"
 _UNIT_WORDS = (
     "km|cm|mm|nm|um|μm|kg|mg|ml|kb|mb|gb|tb|kbps|mbps|gbps|bps|hz|khz|mhz|ghz|kw|mw|kwh|mv|ma|mah|ms|us|ns|min|db|px|dpi"
     "|fps|rpm|pa|kpa|mpa|cal|kcal|kj|ppm|km/h|m/s"
@@ -62,25 +72,8 @@ _LONG_MEASURES = (
     "摄氏",
 )
 
-_NOT_JAPANESE = frozenset(
-    "们这吗呢吧么还说个为时间问谁很哪你她它咱啊呀欢见观过进远运动对开关车东长门马鸟鱼风飞习书买卖头实让认识话语课谈请谢"
-    "读谁该详误调谓预领题颜额顾颗页项顺须饭馆馒饮饼钱铁银错锅键镜队阳阴际陆险难预难鸡鸭龙齐龄龟么怎从众优伤伟传净几"
-    "凤击刘刚创别务劳势华单卫厂历压厅县发变叹听启员响哟唤喷团园围图圆场坏块坚坛垫复够夺奋奖妈妇娱孙宁审宽宾"
-    "爱乐亲师张杨陈吴赵钟钢锁链闻闹闪闲阅阔韩频类驾骑骂验鲁鲜鸣盐监种稳穷笔简纪纯纸级线练组细织终经结给络统继续维绿编"
-    "罗职联脑脸节苏药获萨虽虾补规视览觉订计训议讲许论设访证评诉词译试诗诚询诺贝负财责败货质贩购贵贴费贺资赏赛赢跃转轮"
-    "软轻载较辆输边达迁迟适选递逻遗邮邻酱释针钓铃销镇雾"
-)
-"""Characters of simplified Chinese, and of its commonest function words, that Japanese does not write."""
-
 _NOT_WITHOUT_HIRAGANA = frozenset("我的了是在想去看有和都也就要会能到不很吃买")
 """Common Chinese words that Japanese writes only beside hiragana, if at all."""
-
-
-_PRONOUNS = re.compile(
-    r"[我你您]们?(?![々慢流等輩家国社欲執達])[\u4e00-\u9fff]"
-    r"|[他她]们?(?![人社国者方界校県府店事言意力])[\u4e00-\u9fff]"
-)
-"""A pronoun with a Chinese word right behind it; Japanese puts a particle there."""
 
 
 class LangSpan(NamedTuple):
@@ -91,6 +84,52 @@ class LangSpan(NamedTuple):
     """None if it is in a language that is not among those asked for."""
     name: str
     """The language (BCP 47 primary tag), also where ``lang`` is None; by script alone for scripts other than Latin."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Owners:
+    """Languages that scripts are taken for, given what can be spoken."""
+
+    by_script: Mapping[str, str]
+    """For each script that words are matched by."""
+    others: tuple[tuple[re.Pattern[str], Lang], ...]
+    """Letters of further scripts, and the language that they belong to."""
+    rivals: tuple[tuple[str, Lang, Callable[[str], bool]], ...]
+    """The owner of a script, another language that writes it, and the test for that one."""
+
+    @property
+    def latin(self) -> str:
+        """Language of words in Latin letters."""
+        return self.by_script["Latn"]
+
+    @property
+    def han(self) -> str:
+        """Language of Chinese characters where no kana stand beside them."""
+        return self.by_script["Hani"]
+
+    @property
+    def kana(self) -> str:
+        """Language of kana, and of the Chinese characters beside them."""
+        return self.by_script["Kana"]
+
+    def of_letter(self, char: str) -> str:
+        """Return the language of a letter of a further script."""
+        return next((lang for letters, lang in self.others if letters.match(char)), _NO_LANGUAGE)
+
+
+@lru_cache(maxsize=64)
+def _owners(languages: tuple[Language, ...]) -> _Owners:
+    """Give each script to the first language that writes it."""
+    first: dict[str, Lang] = {}
+    rivals: list[tuple[str, Lang, Callable[[str], bool]]] = []
+    for language in languages:
+        for script in language.scripts:
+            owner = first.setdefault(script, language.lang)
+            if owner != language.lang and language.recognise is not None:
+                rivals.append((owner, language.lang, language.recognise))
+    others = [(re.compile(f"[{SCRIPTS[script]}]"), lang) for script, lang in first.items() if script not in _USUAL]
+    by_script = {script: str(first.get(script, usual)) for script, usual in _USUAL.items()}
+    return _Owners(by_script, tuple(others), tuple(rivals))
 
 
 @dataclass(slots=True)
@@ -119,22 +158,23 @@ def split_languages(text: str, languages: Sequence[Lang]) -> list[LangSpan]:
     """
     if not text:
         return []
-    words = _words(text)
-    _decide_japanese(text, words)
-    _decide_short(text, words, languages[0])
-    _decide_numbers(text, words, languages[0])
-    return _spans(text, words, languages)
+    owners = _owners(tuple(map(language_of, languages)))
+    words = _words(text, owners)
+    _decide_han(text, words, owners)
+    _decide_short(text, words, owners, preferred=languages[0])
+    _decide_numbers(text, words, owners, preferred=languages[0])
+    return _spans(text, words, owners, languages)
 
 
-def _words(text: str) -> list[_Word]:
+def _words(text: str, owners: _Owners) -> list[_Word]:
     words: list[_Word] = []
     for match in _TOKEN.finditer(text):
-        word = _word(match)
+        word = _word(match, owners)
         last = words[-1] if words else None
         if (
             last
             and last.kind == "number"
-            and word.kind == "en"
+            and word.kind == owners.latin
             and _UNIT.match(word.text)
             and _beside(text, last, word)
         ):
@@ -144,20 +184,21 @@ def _words(text: str) -> list[_Word]:
     return words
 
 
-def _word(match: re.Match[str]) -> _Word:
-    group, token = match.lastgroup or "", match[0]
-    kind = {"wide": "zh", "kana": "ja", "hangul": "ko"}.get(group, group)
-    if group == "mixed":
-        kind = _kind_of_mixed(token)
-    elif group == "und" and not token.isalpha():
-        kind = "number"  # "Ⅲ", "½"
+def _word(match: re.Match[str], owners: _Owners) -> _Word:
+    script, token = match.lastgroup or "", match[0]
+    if script == "Latn":
+        kind = _kind_of_latin(token, owners)
+    elif script == "other":
+        kind = owners.of_letter(token) if token.isalpha() else "number"  # "Ⅲ", "½"
+    else:
+        kind = owners.by_script[script]
     return _Word(match.start(), match.end(), kind, token, kind in ("number", "short"))
 
 
-def _kind_of_mixed(token: str) -> str:
+def _kind_of_latin(token: str, owners: _Owners) -> str:
     if _NUMBER.match(token) or _QUANTITY.match(token):
         return "number"
-    return "short" if _SHORT.match(token) else "en"
+    return "short" if _SHORT.match(token) else owners.latin
 
 
 def _beside(text: str, first: _Word, second: _Word) -> bool:
@@ -165,32 +206,56 @@ def _beside(text: str, first: _Word, second: _Word) -> bool:
     return not text[first.end : second.start].strip()
 
 
-def _decide_japanese(text: str, words: list[_Word]) -> None:
-    """Han in a clause that holds kana is Japanese, unless the clause holds characters that only Chinese has."""
-    clauses: list[list[_Word]] = [[]]
+def _decide_han(text: str, words: list[_Word], owners: _Owners) -> None:
+    """Decide between the languages that share a script, clause by clause."""
+    if owners.han == owners.kana and not owners.rivals:
+        return
+    for clause in _clauses(text, words):
+        if owners.han != owners.kana:
+            _decide_japanese(clause, owners)
+        if owners.rivals:
+            _decide_rivals(text[clause[0].start : clause[-1].end], clause, owners)
+
+
+def _clauses(text: str, words: list[_Word]) -> Iterator[list[_Word]]:
+    clause: list[_Word] = []
     previous_end = 0
     for word in words:
-        if _CLAUSE_END.search(text, previous_end, word.start):
-            clauses.append([])
-        clauses[-1].append(word)
+        if clause and _CLAUSE_END.search(text, previous_end, word.start):
+            yield clause
+            clause = []
+        clause.append(word)
         previous_end = word.end
-    for clause in clauses:
-        kana = "".join(word.text for word in clause if word.kind == "ja")
-        han = [word for word in clause if word.kind == "zh"]
-        if not kana or not han:
-            continue
-        chinese = _shows_chinese("".join(word.text for word in han), kana)
-        for word in _between_kana(clause) if chinese else han:
-            word.kind = "ja"
+    if clause:
+        yield clause
 
 
-def _between_kana(clause: list[_Word]) -> list[_Word]:
-    """Han that kana joins on both sides: 焼 in たこ焼き is Japanese in a Chinese clause too."""
+def _decide_rivals(written: str, clause: list[_Word], owners: _Owners) -> None:
+    for owner, rival, recognise in owners.rivals:
+        if recognise(written):
+            for word in clause:
+                if word.kind == owner:
+                    word.kind = rival
+
+
+def _decide_japanese(clause: list[_Word], owners: _Owners) -> None:
+    """Han in a clause that holds kana is Japanese, unless the clause holds characters that only Chinese has."""
+    kana = "".join(word.text for word in clause if word.kind == owners.kana)
+    han = [word for word in clause if word.kind == owners.han]
+    if not kana or not han:
+        return
+    is_chinese = _shows_chinese("".join(word.text for word in han), kana)
+    for word in _between_kana(clause, owners) if is_chinese else han:
+        word.kind = owners.kana
+
+
+def _between_kana(clause: list[_Word], owners: _Owners) -> list[_Word]:
+    """Return the Han words that kana join on both sides: 焼 in たこ焼き is Japanese in a Chinese clause too."""
     return [
         word
         for left, word, right in zip(clause, clause[1:], clause[2:], strict=False)
-        if word.kind == "zh"
-        and left.kind == right.kind == "ja"
+        if word.kind == owners.han
+        and left.kind == right.kind == owners.kana
         and left.end == word.start
         and word.end == right.start
         and not _shows_chinese(word.text, left.text + right.text)
@@ -199,36 +264,35 @@ def _between_kana(clause: list[_Word]) -> list[_Word]:
 
 
 def _shows_chinese(han: str, kana: str) -> bool:
-    """Whether the Han characters beside ``kana`` are plainly not Japanese."""
-    if not _NOT_JAPANESE.isdisjoint(han) or _PRONOUNS.search(han):
-        return True
-    return _is_without_hiragana(kana) and not _NOT_WITHOUT_HIRAGANA.isdisjoint(han)
+    """Return whether the Han characters beside ``kana`` are plainly not Japanese."""
+    return is_plainly_chinese(han) or (_is_without_hiragana(kana) and not _NOT_WITHOUT_HIRAGANA.isdisjoint(han))
 
 
 def _is_without_hiragana(kana: str) -> bool:
-    """Whether ``kana`` is what a Chinese text may hold in names: katakana, or の alone."""
+    """Return whether ``kana`` may stand in a Chinese text as a name: katakana, or の alone."""
     return kana == "の" or min(kana) > "ゟ"
 
 
-def _decide_short(text: str, words: list[_Word], preferred: Lang) -> None:
-    """Single letters are Chinese in a Chinese text, unless they stand beside an English word (``vitamin C``)."""
+def _decide_short(text: str, words: list[_Word], owners: _Owners, *, preferred: Lang) -> None:
+    """Give single letters to the Chinese of a text, unless they stand beside an English word (``vitamin C``)."""
     kinds = {word.kind for word in words}
-    others = "zh" if "zh" in kinds else "en" if "en" in kinds else preferred
+    fallback = owners.han if owners.han in kinds else owners.latin if owners.latin in kinds else preferred
     for index, word in enumerate(words):
         if word.kind == "short":
             left = words[index - 1] if index else None
             right = words[index + 1] if index + 1 < len(words) else None
-            word.kind = "en" if _in_english(text, word, left, right) else others
+            word.kind = owners.latin if _is_latin(text, word, (left, right), owners) else fallback
 
 
-def _in_english(text: str, word: _Word, left: _Word | None, right: _Word | None) -> bool:
-    if right and right.kind == "zh" and word.end == right.start and word.text[0].isdecimal():
+def _is_latin(text: str, word: _Word, beside: tuple[_Word | None, _Word | None], owners: _Owners) -> bool:
+    left, right = beside
+    if right and right.kind == owners.han and word.end == right.start and word.text[0].isdecimal():
         return False  # "2D绘图", whatever stands before it
-    beside_left = left is not None and left.kind == "en" and _beside(text, left, word)
-    return beside_left or (right is not None and right.kind == "en" and _beside(text, word, right))
+    beside_left = left is not None and left.kind == owners.latin and _beside(text, left, word)
+    return beside_left or (right is not None and right.kind == owners.latin and _beside(text, word, right))
 
 
-def _decide_numbers(text: str, words: list[_Word], preferred: Lang) -> None:
+def _decide_numbers(text: str, words: list[_Word], owners: _Owners, *, preferred: Lang) -> None:
     following: list[_Word | None] = [None] * len(words)  # the next word that is no number
     for index in range(len(words) - 2, -1, -1):
         after = words[index + 1]
@@ -237,27 +301,31 @@ def _decide_numbers(text: str, words: list[_Word], preferred: Lang) -> None:
         if word.kind == "number":
             left = words[index - 1] if index else None
             right = words[index + 1] if index + 1 < len(words) else None
-            kind = _by_neighbours(text, word, left, right) or _by_distance(word, left, following[index])
+            kind = _by_neighbours(text, word, (left, right), owners) or _by_distance(word, left, following[index])
             word.kind = kind or preferred
 
 
-def _by_neighbours(text: str, word: _Word, left: _Word | None, right: _Word | None) -> str | None:
-    """The language of a number that stands beside a word: the one that it counts, or the one that it names."""
+def _by_neighbours(
+    text: str, word: _Word, neighbours: tuple[_Word | None, _Word | None], owners: _Owners
+) -> str | None:
+    """Return the language of a number beside a word: that of the word that it counts, or that it names."""
+    left, right = neighbours
     before = text[left.end : word.start] if left else "."
     counted = right if right and right.kind != "number" and _beside(text, word, right) else None
-    if counted and counted.kind in ("zh", "ja") and _is_measure(counted.text):
+    if counted and counted.kind in (owners.han, owners.kana) and _is_measure(counted.text):
         return counted.kind
-    if left and left.kind == "en" and (not before.strip() or before in (", ", "-", "–") or _is_numbering(left, before)):
-        return "en"
-    if counted and counted.kind == "en":
-        return "en"
+    is_named = not before.strip() or before in (", ", "-", "–")
+    if left and left.kind == owners.latin and (is_named or _is_numbering(left, before)):
+        return owners.latin
+    if counted and counted.kind == owners.latin:
+        return owners.latin
     if left and not before.strip():
         return left.kind
     return counted.kind if counted else None
 
 
 def _is_numbering(word: _Word, after: str) -> bool:
-    """``No. 5``, ``Fig. 2``."""
+    """Return whether a word asks for a number: ``No. 5``, ``Fig. 2``."""
     return after.strip() == "." and word.text.lower() in NUMBERED
 
 
@@ -273,10 +341,10 @@ def _by_distance(word: _Word, left: _Word | None, right: _Word | None) -> str | 
     return found.kind if found else None
 
 
-def _spans(text: str, words: list[_Word], languages: Sequence[Lang]) -> list[LangSpan]:
+def _spans(text: str, words: list[_Word], owners: _Owners, languages: Sequence[Lang]) -> list[LangSpan]:
     spans: list[LangSpan] = []
     for word in words:
-        lang, name = _spoken_as(word, languages)
+        lang, name = _spoken_as(word, owners, languages)
         if not spans:
             spans.append(LangSpan(Span(0, len(text)), lang, name))
         elif (spans[-1].lang, spans[-1].name) != (lang, name):
@@ -285,10 +353,10 @@ def _spans(text: str, words: list[_Word], languages: Sequence[Lang]) -> list[Lan
     return spans or [LangSpan(Span(0, len(text)), languages[0], languages[0])]
 
 
-def _spoken_as(word: _Word, languages: Sequence[Lang]) -> tuple[Lang | None, str]:
+def _spoken_as(word: _Word, owners: _Owners, languages: Sequence[Lang]) -> tuple[Lang | None, str]:
     for lang in languages:
         if lang == word.kind:
             return lang, lang
-    if word.is_shared and word.kind in ("zh", "en"):
+    if word.is_shared and word.kind in (owners.han, owners.latin):
         return languages[0], languages[0]
     return None, word.kind

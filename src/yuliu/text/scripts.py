@@ -5,6 +5,42 @@ Ranges are those of the Unicode blocks (Unicode 15.1, Blocks.txt); single charac
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+SCRIPTS: Mapping[str, str] = {
+    "Latn": "A-Za-zÀ-ÖØ-öø-ɏḀ-ỿＡ-Ｚａ-ｚ\ufb00-\ufb06\U0001d400-\U0001d6a5",
+    "Hani": "々〇\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U00031fff",
+    "Kana": "ぁ-ゟァ-ヺー-ヿㇰ-ㇿｦ-ﾟ",
+    "Hang": "가-힣ᄀ-ᇿㄱ-ㆎ",
+    "Cyrl": "Ѐ-ԯ",
+    "Grek": "Ͱ-Ͽ",
+    "Hebr": "֐-׿",
+    "Arab": "؀-ۿݐ-ݿ",
+    "Deva": "ऀ-ॿ",
+    "Thai": "฀-๿",
+    "Armn": "\u0530-\u058f",
+    "Geor": "\u10a0-\u10ff\u1c90-\u1cbf",
+    "Beng": "\u0980-\u09ff",
+    "Guru": "\u0a00-\u0a7f",
+    "Gujr": "\u0a80-\u0aff",
+    "Taml": "\u0b80-\u0bff",
+    "Telu": "\u0c00-\u0c7f",
+    "Knda": "\u0c80-\u0cff",
+    "Mlym": "\u0d00-\u0d7f",
+    "Sinh": "\u0d80-\u0dff",
+    "Laoo": "\u0e80-\u0eff",
+    "Tibt": "\u0f00-\u0fff",
+    "Mymr": "\u1000-\u109f",
+    "Ethi": "\u1200-\u139f",
+    "Khmr": "\u1780-\u17ff",
+    "Mong": "\u1800-\u18af",
+    "Bopo": "\u3100-\u312f",
+}
+"""Letters of each script as the inside of a character class, by ISO 15924 code. ``Kana`` is hiragana and katakana."""
+
 
 def is_han(char: str) -> bool:
     """Whether ``char`` is a Chinese character (also used in Japanese and Korean), including 〇 and 々."""

@@ -8,6 +8,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from yuliu.errors import InvalidRequest
+from yuliu.text.languages import all_languages, find_language
 from yuliu.voices.manifest import (
     CompositeManifest,
     DerivedFiles,
@@ -38,8 +39,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
 _BASE_URL = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?/([A-Za-z0-9._~%/+-]*/)?")
+_LANGUAGE_TAG = re.compile(r"[A-Za-z0-9_-]{2,64}")
 _STREAMING = re.compile(r"exact|crossfade")
-_LANGUAGE = re.compile(r"zh|en")
 _SCHEMA = 1
 
 
@@ -67,7 +68,7 @@ def parse_manifest(text: str, *, where: str, folder: Path | None = None) -> Mani
 
 def _composite(table: TomlTable) -> CompositeManifest:
     parts = table.table("parts")
-    pairs = tuple((_lang(parts, key), parts.text(key, pattern=_NAME)) for key in parts.names())
+    pairs = tuple((_lang(parts, key, key=key), parts.text(key, pattern=_NAME)) for key in parts.names())
     if not pairs:
         raise table.error("parts", "must name a voice for one language at least")
     return CompositeManifest(
@@ -78,10 +79,19 @@ def _composite(table: TomlTable) -> CompositeManifest:
     )
 
 
-def _lang(table: TomlTable, key: str) -> Lang:
-    if not _LANGUAGE.fullmatch(key):
-        raise table.error(key, f"is no language that text can be read in: it must match {_LANGUAGE.pattern}")
-    return cast("Lang", key)
+def _lang(table: TomlTable, tag: str, *, key: str) -> Lang:
+    lang = find_language(tag)
+    if lang is None:
+        raise table.error(key, f"names no language that text can be read in; there are {', '.join(all_languages())}")
+    return lang
+
+
+def _languages(table: TomlTable) -> tuple[Lang, ...]:
+    tags = table.texts("languages", pattern=_LANGUAGE_TAG)
+    languages = tuple(dict.fromkeys(_lang(table, tag, key="languages") for tag in tags))
+    if len(languages) < len(tags):
+        raise table.error("languages", "must be different languages")
+    return languages
 
 
 def _voice(table: TomlTable, folder: Path | None) -> VoiceManifest:
@@ -90,7 +100,7 @@ def _voice(table: TomlTable, folder: Path | None) -> VoiceManifest:
         name=table.text("name", pattern=_NAME),
         description=table.text("description"),
         engine=table.text("engine", pattern=_NAME),
-        languages=cast("tuple[Lang, ...]", table.texts("languages", pattern=_LANGUAGE)),
+        languages=_languages(table),
         sample_rate=table.integer("sample_rate", low=8000, high=192_000),
         streaming=cast("Streaming", table.text("streaming", pattern=_STREAMING)),
         gain_db=table.number("gain_db", low=-40.0, high=40.0, default=0.0),

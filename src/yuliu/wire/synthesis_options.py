@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from typing import TYPE_CHECKING, Literal
 
 from yuliu.audio.chain import NO_EFFECTS
 from yuliu.errors import InvalidRequest
-from yuliu.types import Lang
+from yuliu.text import languages
 from yuliu.wire.effects import EFFECT_FIELDS, effects_of
 from yuliu.wire.strict_json import check_number, check_whole
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from yuliu.audio.chain import Effects
+    from yuliu.types import Lang
 
 PRESET_FIELDS = ("class", "chunking", "max_lead_s")
 """Fields that replace those of the preset of the same name."""
@@ -30,7 +31,6 @@ CLASS_HEADER, WEIGHT_HEADER = "X-Yuliu-Class", "X-Yuliu-Weight"
 MIN_WEIGHT, MAX_WEIGHT = 0.1, 10.0
 MAX_LEAD_IN_MS = 1000
 MAX_SEED = 2**32 - 1
-_LANGUAGES = (*get_args(Lang), "auto")
 _DECIMAL = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
 
@@ -82,9 +82,9 @@ def parse_language(fields: Mapping[str, object]) -> Lang | Literal["auto"] | Non
         InvalidRequest: There is no such language. Whether the voice speaks it is not known here.
     """
     value = fields.get("language")
-    if value is not None and value not in _LANGUAGES:
-        raise InvalidRequest(f"'language' must be one of {', '.join(_LANGUAGES)}", param="language")
-    return cast("Lang | Literal['auto'] | None", value)
+    if value is None:
+        return None
+    return "auto" if value == "auto" else languages.parse_language(value)
 
 
 def presets_body(presets: Sequence[Mapping[str, object]]) -> bytes:

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.errors import InvalidRequest
+from yuliu.text.languages import phoneme_alphabets
 from yuliu.text.lexicon import Entry
 from yuliu.text.lexicon.check import checked_phonemes, first_unspeakable
-from yuliu.text.lexicon.entry import ALPHABETS
 from yuliu.text.lexicon.pls import parse_pls, write_pls
 from yuliu.text.lexicon.problems import MAX_ENTRIES, MAX_FILE_BYTES, conflicts
 from yuliu.text.lexicon.tsv import parse_tsv, write_tsv
@@ -151,7 +151,7 @@ def entries(draw: st.DrawFn) -> list[Entry]:
     found = []
     for _ in range(draw(st.integers(0, 6))):
         try:
-            alphabet = draw(st.sampled_from([None, *ALPHABETS]))
+            alphabet = draw(st.sampled_from([None, *phoneme_alphabets()]))
             entry = Entry(
                 draw(STRINGS),
                 draw(STRINGS),

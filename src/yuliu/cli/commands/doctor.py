@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 FindingState = Literal["ok", "note", "broken"]
 COLOURS = {"ok": "green", "note": "yellow", "broken": "red"}
-SENTENCES = {"zh": "今天下午有雨，出门请带伞。", "en": "It will rain this afternoon, so take an umbrella."}
-"""What a voice says to show that it works, for each language."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +156,13 @@ def _spoken_finding(wiring: Wiring, info: VoiceInfo) -> Finding:
 
 async def _measured(synthesizer: Synthesizer, info: VoiceInfo) -> tuple[float, float, float]:
     """Seconds until the first sound, until the last, and of sound."""
+    from yuliu.text.languages import language_of
     from yuliu.text.lexicon import Words
 
     start_s = time.perf_counter()
     first_sound_s = audio_s = 0.0
     async with synthesizer.stream(voice=info.name, words=Words()) as stream:
-        await stream.push("".join(SENTENCES[lang] for lang in info.languages))
+        await stream.push("".join(language_of(lang).sample for lang in info.languages))
         await stream.end()
         async for chunk in stream:
             first_sound_s = first_sound_s or time.perf_counter() - start_s

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from yuliu.types import Hint, Respelling
 
+_LANG = "en"
+
 
 class English:
     """Reads English text; implements :class:`yuliu.text.frontend.FrontEnd`.
@@ -45,7 +47,7 @@ class English:
         folded = fold(text)
         given, refused = given_parts(folded, hints, length=len(text), alphabet=self._alphabet) if hints else ([], [])
         parts = spoken_parts(folded.text, given)
-        if respelling is not None and (changes := respelling.respell("".join(part.spoken for part in parts), "en")):
+        if respelling is not None and (changes := respelling.respell("".join(part.spoken for part in parts), _LANG)):
             settled = {(part.start, part.end) for part in given}
             parts = respelled(parts, changes, is_settled=lambda part: (part.start, part.end) in settled)
         tokens = self._pronouncer.tokens(parts)

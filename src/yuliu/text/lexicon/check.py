@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from yuliu.text.en.frontend import voice_alphabet
-from yuliu.text.en.hints import holds_sound, to_misaki
+from yuliu.text.languages import phoneme_problem
 from yuliu.text.lexicon.problems import LineProblem
-from yuliu.text.zh.hints import parse_pinyin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,15 +16,7 @@ if TYPE_CHECKING:
 
 def unspeakable(entry: Entry) -> str:
     """What is wrong with the phonemes of an entry and what to do; empty if nothing is."""
-    if entry.alphabet == "pinyin":
-        return "" if parse_pinyin(entry.reading) else "holds no pinyin syllable with tone, such as hang2 ye4"
-    if entry.alphabet is None:
-        return ""
-    phonemes = to_misaki(entry.reading, entry.alphabet)
-    unknown = sorted(set(phonemes) - voice_alphabet())
-    if unknown:
-        return f"holds symbols that the voice does not have ({' '.join(unknown)}); see docs/en/reference/phonemes.md"
-    return "" if holds_sound(phonemes) else "holds no phoneme; see docs/en/reference/phonemes.md"
+    return "" if entry.alphabet is None else phoneme_problem(entry.reading, entry.alphabet)
 
 
 def checked_phonemes(parsed: Parsed) -> list[LineProblem]:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 from yuliu.errors import InvalidRequest
+from yuliu.text.languages import parse_language, phoneme_alphabets
 from yuliu.text.scripts import is_latin
 from yuliu.types import Hint, Span
 
-if TYPE_CHECKING:
-    from yuliu.types import Lang
-
-Alphabet = Literal["pinyin", "ipa", "x-misaki"]
-ALPHABETS: tuple[Alphabet, ...] = get_args(Alphabet)
-"""Of phonemes: pinyin with tone digits or marks for Mandarin, IPA or misaki's symbols for English."""
 Where = Literal["word", "anywhere"]
 LexiconStage = Literal["before", "after"]
 MAX_TEXT_CHARACTERS = 64
@@ -34,9 +29,12 @@ class Entry:
     """As written, at most 64 characters; letters match in either case and width, unless ``match_case``."""
     reading: str
     """What is said, at most 200 characters: words if ``alphabet`` is None, else phonemes."""
-    alphabet: Alphabet | None = None
-    lang: Lang | None = None
-    """Holds only where the words around it, or it by itself, are in this language; None holds everywhere."""
+    alphabet: str | None = None
+    """Phoneme alphabet of a registered language: pinyin with tone digits or marks for Mandarin, IPA or misaki's symbols
+    for English."""
+    lang: str | None = None
+    """BCP 47 tag, kept as the tag of the language found: the entry holds only where the words around it, or it by
+    itself, are in this language. None holds everywhere."""
     match_case: bool = False
     where: Where | None = None
     """``word``: only where it is no part of a longer word or number; None takes ``word`` for texts that begin or end
@@ -49,8 +47,10 @@ class Entry:
         """Refuse what could not work."""
         _check_text("text", self.text, MAX_TEXT_CHARACTERS)
         _check_text("reading", self.reading, MAX_READING_CHARACTERS)
-        _check_choice("alphabet", self.alphabet, (None, *ALPHABETS))
-        _check_choice("lang", self.lang, (None, "zh", "en"))
+        if self.alphabet is not None:
+            _check_choice("alphabet", self.alphabet, phoneme_alphabets())
+        if self.lang is not None:
+            object.__setattr__(self, "lang", parse_language(self.lang, param="lang"))
         _check_choice("where", self.where, (None, *get_args(Where)))
         _check_choice("stage", self.stage, get_args(LexiconStage))
         if self.stage == "after" and self.alphabet is not None:
@@ -64,7 +64,7 @@ class Entry:
         return is_word_character(self.text[0]) or is_word_character(self.text[-1])
 
     @property
-    def scope(self) -> tuple[str, Lang | None, bool, LexiconStage]:
+    def scope(self) -> tuple[str, str | None, bool, LexiconStage]:
         """What two entries must share to be in conflict: the later one then wins."""
         text = self.text if self.match_case else folded(self.text)
         return text, self.lang, self.match_case, self.stage

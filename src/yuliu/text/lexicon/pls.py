@@ -14,6 +14,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape, quoteattr
 
 from yuliu.errors import InvalidRequest
+from yuliu.text.languages import all_languages, find_language, phoneme_alphabets
 from yuliu.text.lexicon.entry import Entry
 from yuliu.text.lexicon.problems import MAX_ENTRIES, MAX_FILE_BYTES, LineProblem, Parsed
 from yuliu.text.lexicon.tsv import parse_options, write_options
@@ -21,17 +22,16 @@ from yuliu.text.lexicon.tsv import parse_options, write_options
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from yuliu.text.lexicon.entry import Alphabet
     from yuliu.types import Lang
 
 NAMESPACE = "http://www.w3.org/2005/01/pronunciation-lexicon"
 OURS = "urn:yuliu:lexicon"
 _OPTIONS = f"{OURS} options"
 _LANG = "http://www.w3.org/XML/1998/namespace lang"
-_ALPHABETS: Mapping[str, Alphabet] = {
-    "ipa": "ipa", "pinyin": "pinyin", "x-pinyin": "pinyin", "misaki": "x-misaki", "x-misaki": "x-misaki",
-}  # fmt: skip
-_WRITTEN: Mapping[Alphabet, str] = {"ipa": "ipa", "pinyin": "x-pinyin", "x-misaki": "x-misaki"}
+_ALIASES: Mapping[str, str] = {"x-pinyin": "pinyin", "misaki": "x-misaki"}
+_WRITTEN: Mapping[str, str] = {"pinyin": "x-pinyin"}
+"""Alphabets whose name in a document is not ours."""
+_ANY_LANGUAGE = frozenset(("", "mul", "und"))
 _MAX_DEPTH = 8
 
 
@@ -110,8 +110,7 @@ class _Reader:
         if element != "lexicon":
             raise InvalidRequest(f"line {self._line}: the outermost element must be <lexicon>", param="entries")
         self._alphabet = attributes.get("alphabet", "ipa")
-        tag = attributes.get(_LANG, "").lower().replace("_", "-").partition("-")[0]
-        self._lang = "zh" if tag in ("zh", "cmn") else "en" if tag == "en" else None
+        self._lang = _language(attributes.get(_LANG, ""), self._line)
 
     def _end(self, name: str) -> None:
         self._depth -= 1
@@ -141,6 +140,17 @@ class _Reader:
             raise InvalidRequest(f"more than {MAX_ENTRIES:,} entries; split the lexicon in two", param="entries")
 
 
+def _language(tag: str, line: int) -> Lang | None:
+    """Return the language that a lexicon holds for; None if it holds for all."""
+    if tag.partition("-")[0].lower() in _ANY_LANGUAGE:
+        return None
+    lang = find_language(tag)
+    if lang is None:
+        reason = f"xml:lang: there is no language {tag!r}; there are {', '.join(all_languages())}, and mul for any"
+        raise InvalidRequest(f"line {line}: {reason}", param="entries")
+    return lang
+
+
 def _local(name: str) -> str:
     """The name of an element of PLS, with or without its namespace; empty for others."""
     namespace, _, local = name.rpartition(" ")
@@ -155,9 +165,11 @@ def _entries(lexeme: _Lexeme, lang: Lang | None) -> list[Entry]:
     _, said, alphabet = next((each for each in lexeme.readings if each[0]), lexeme.readings[0])
     fields: dict[str, Any] = {"lang": lang} | parse_options(lexeme.options)
     if alphabet is not None:
-        if alphabet.lower() not in _ALPHABETS:
-            raise InvalidRequest(f"there is no such alphabet; there are {', '.join(_WRITTEN.values())}")
-        fields["alphabet"] = _ALPHABETS[alphabet.lower()]
+        name = _ALIASES.get(alphabet.lower(), alphabet.lower())
+        if name not in phoneme_alphabets():
+            known = ", ".join(_WRITTEN.get(each, each) for each in phoneme_alphabets())
+            raise InvalidRequest(f"there is no such alphabet; there are {known}")
+        fields["alphabet"] = name
     return [Entry(grapheme, said, **fields) for grapheme in lexeme.graphemes]
 
 
@@ -183,6 +195,7 @@ def _lexeme(entry: Entry, shared: str) -> str:
     if entry.alphabet is None:
         reading = f"<alias>{escape(entry.reading)}</alias>"
     else:
-        alphabet = "" if entry.alphabet == "ipa" else f" alphabet={quoteattr(_WRITTEN[entry.alphabet])}"
+        name = _WRITTEN.get(entry.alphabet, entry.alphabet)
+        alphabet = "" if name == "ipa" else f" alphabet={quoteattr(name)}"
         reading = f"<phoneme{alphabet}>{escape(entry.reading)}</phoneme>"
     return f"  <lexeme{ours}><grapheme>{escape(entry.text)}</grapheme>{reading}</lexeme>\n"

@@ -17,25 +17,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from yuliu.errors import InvalidRequest
+from yuliu.text.languages import all_languages, find_language, phoneme_alphabets
 from yuliu.text.lexicon.entry import Entry
 from yuliu.text.lexicon.problems import MAX_ENTRIES, MAX_FILE_BYTES, LineProblem, Parsed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 HEADING = "text\treading\toptions"
-OPTIONS = {
-    "pinyin": ("alphabet", "pinyin"),
-    "ipa": ("alphabet", "ipa"),
-    "x-misaki": ("alphabet", "x-misaki"),
-    "zh": ("lang", "zh"),
-    "en": ("lang", "en"),
+_OPTIONS: Mapping[str, tuple[str, str | bool]] = {
     "case": ("match_case", True),
     "word": ("where", "word"),
     "anywhere": ("where", "anywhere"),
     "after": ("stage", "after"),
 }
-"""What each option sets."""
+"""Field and value that an option sets, beside alphabets and languages."""
 
 
 def parse_tsv(data: bytes) -> Parsed:
@@ -97,18 +93,30 @@ def parse_options(written: str) -> dict[str, Any]:
     """
     fields: dict[str, Any] = {}
     for option in written.lower().replace(",", " ").split():
-        if option not in OPTIONS:
-            raise InvalidRequest(f"there is no such option; there are {', '.join(OPTIONS)}", param="options")
-        name, value = OPTIONS[option]
+        name, value = _option(option)
         if fields.get(name, value) != value:
             raise InvalidRequest(f"option {option!r} contradicts another one", param="options")
         fields[name] = value
     return fields
 
 
+def _option(word: str) -> tuple[str, str | bool]:
+    """Return the field that an option sets and its value."""
+    if word in _OPTIONS:
+        return _OPTIONS[word]
+    if word in phoneme_alphabets():
+        return "alphabet", word
+    lang = find_language(word)
+    if lang is None:
+        known = ", ".join((*phoneme_alphabets(), *all_languages(), *_OPTIONS))
+        raise InvalidRequest(f"there is no such option; there are {known}", param="options")
+    return "lang", lang
+
+
 def write_options(entry: Entry) -> str:
-    """The options of an entry, so that :func:`parse_options` gives its fields."""
-    return " ".join(option for option, (name, value) in OPTIONS.items() if getattr(entry, name) == value)
+    """Return the options of an entry; :func:`parse_options` makes its fields of them."""
+    others = (option for option, (name, value) in _OPTIONS.items() if getattr(entry, name) == value)
+    return " ".join([*filter(None, (entry.alphabet, entry.lang)), *others])
 
 
 def write_tsv(entries: Iterable[Entry]) -> str:

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from yuliu.text.language_spans import split_languages
+from yuliu.text.languages import all_languages, language_of
 from yuliu.text.lexicon.entry import folded, is_word_character, unwidened
 from yuliu.text.scripts import is_latin
 from yuliu.types import Span
@@ -144,13 +145,10 @@ class Languages:
         if self.forced is not None:
             return self.forced, self.forced
         if not self._starts:
-            found = split_languages(self.text, _LANGUAGES)
+            found = split_languages(self.text, all_languages())
             self._main = main_language(self.text, found)
             self._starts, self._names = [each.span.start for each in found], [each.name for each in found]
         return self._main, self._names[bisect_right(self._starts, place) - 1]
-
-
-_LANGUAGES: tuple[Lang, ...] = ("zh", "en")
 
 
 def main_language(text: str, spans: Sequence[LangSpan]) -> str:
@@ -225,7 +223,7 @@ class Words:
 def _is_sayable(entry: Entry, languages: Sequence[Lang]) -> bool:
     """Whether any of the languages can say the reading: an English voice says GPT by itself rather than as 吉皮提."""
     if entry.alphabet is not None:
-        return ("zh" if entry.alphabet == "pinyin" else "en") in languages
+        return any(entry.alphabet in language_of(lang).alphabets for lang in languages)
     return any(found.lang is not None for found in split_languages(entry.reading, languages))
 
 

@@ -22,9 +22,10 @@ def fence(cursor: Cursor) -> Progress:
         return found
     cursor.fence, cursor.in_code_line = found[1], True
     cursor.end_unit(Boundary.SENTENCE)
-    if cursor.options.code_blocks != "announce":
+    announcement = cursor.words.code_block
+    if cursor.options.code_blocks != "announce" or not announcement:
         return cursor.skip(len(found[0]), "code_block")
-    cursor.rewrite(cursor.word("代码略。", "Code omitted."), len(found[0]))
+    cursor.rewrite(announcement, len(found[0]))
     cursor.end_unit(Boundary.SENTENCE)
     return Progress.DONE
 
@@ -57,10 +58,11 @@ def inline(cursor: Cursor) -> Progress:
     if isinstance(found, Progress):
         return found
     length = len(found[0])
-    if cursor.options.inline_code == "skip":
+    words = cursor.words
+    if cursor.options.inline_code == "skip" or (cursor.options.inline_code == "announce" and not words.inline_code):
         return cursor.skip(length, "inline_code")
     if cursor.options.inline_code == "announce":
-        return cursor.rewrite(cursor.word("代码", " code "), length)
+        return cursor.rewrite(f" {words.inline_code} " if words.has_spaces else words.inline_code, length)
     num_ticks = len(found[1] or found[3])
     cursor.skip(num_ticks, "markdown")
     cursor.say(length - 2 * num_ticks)

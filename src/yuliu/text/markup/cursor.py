@@ -11,19 +11,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum, auto
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from yuliu.text.languages import language_of
 from yuliu.text.markup.events import CleanText, Pause, Restyle, UnitEnd
+from yuliu.text.scripts import SCRIPTS
 from yuliu.types import Mark, Skipped, Span, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from yuliu.text.languages import Language, MarkupWords
     from yuliu.text.markup.events import MarkupEvent
     from yuliu.text.markup.options import MarkupOptions
     from yuliu.types import Boundary, Hint, Lang
 
-_HAN = re.compile("[㐀-鿿\U00020000-\U00031fff]")
 _LATIN = re.compile("[A-Za-zÀ-ɏ]")
 
 
@@ -41,6 +44,19 @@ class LineContext(Enum):
     PLAIN = auto()
     HEADING = auto()
     TABLE = auto()
+
+
+@lru_cache(maxsize=64)
+def _scripts_of(languages: tuple[Language, ...]) -> tuple[Lang | None, tuple[tuple[re.Pattern[str], Lang], ...]]:
+    """Return the language of Latin letters, and the letters of other scripts with the first language of each."""
+    owners: dict[str, Lang] = {}
+    for language in languages:
+        for script in language.scripts:
+            owners.setdefault(script, language.lang)
+    latin = owners.pop("Latn", None)
+    # Han last: Japanese writes it beside kana, which say more.
+    others = [(re.compile(f"[{SCRIPTS[script]}]"), owners[script]) for script in sorted(owners, key="Hani".__eq__)]
+    return latin, tuple(others)
 
 
 @dataclass(slots=True)
@@ -81,7 +97,15 @@ class Cursor:
     read_as: Lang | None = None
     """The language that all of the text is read as; None decides by script."""
     _lang: Lang | None = None
-    _line_has_han: bool = False
+    _latin: Lang | None = field(init=False)
+    """Language of words in Latin letters."""
+    _others: tuple[tuple[re.Pattern[str], Lang], ...] = field(init=False)
+    """Letters that settle the language of their line, and that language."""
+    _is_line_settled: bool = False
+
+    def __post_init__(self) -> None:
+        """Look up the scripts of the languages."""
+        self._latin, self._others = _scripts_of(tuple(map(language_of, self.languages)))
 
     @property
     def char(self) -> str:
@@ -155,9 +179,10 @@ class Cursor:
         """Tell what of the markup could not be followed: fixed words, none of the text."""
         self.warnings[message] = None
 
-    def word(self, zh: str, en: str) -> str:
-        """The word in the language of the surroundings."""
-        return zh if self.lang == "zh" else en
+    @property
+    def words(self) -> MarkupWords:
+        """Words to add to the text, in the language of the surroundings."""
+        return language_of(self.lang).markup
 
     def end_line(self) -> None:
         """A line has ended."""
@@ -171,19 +196,19 @@ class Cursor:
         """Keep track of the language."""
         if len(self.languages) == 1:
             return
-        if "\n" in text:
-            for line in text.split("\n"):
-                self._note_line(line)
-                self._line_has_han = False
-            self._line_has_han = bool(_HAN.search(text, text.rindex("\n")))
-        else:
-            self._note_line(text)
+        *ended, last = text.split("\n")
+        for line in ended:
+            self._note_line(line)
+            self._is_line_settled = False
+        self._note_line(last)
 
     def _note_line(self, text: str) -> None:
-        if self._line_has_han:
+        if self._is_line_settled:
             return
-        if _HAN.search(text):
-            self._line_has_han = True
-            self._lang = "zh"
-        elif _LATIN.search(text):
-            self._lang = "en"
+        for letters, lang in self._others:
+            if letters.search(text):
+                self._is_line_settled = True
+                self._lang = lang
+                return
+        if self._latin is not None and _LATIN.search(text):
+            self._lang = self._latin

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from yuliu.text.markup.cursor import Cursor, Progress
-from yuliu.text.markup.emoji_names import emoji_name
 
 CLASS = "\U0001f000-\U0001f0ff\U0001f18e\U0001f191-\U0001f19a\U0001f1e6-\U0001faff☀-❵➔-➿⌚⌛⏩-⏺⬅-⬇⬛⬜⭐⭕〰㊗㊙"
 """Characters that are pictures, as the inside of a pattern's class; numbers in circles are not among them."""
@@ -29,8 +28,9 @@ def picture(cursor: Cursor) -> Progress:
         found = cursor.look(_SEQUENCE, _SEQUENCE_BEGUN)
         if found is Progress.WAIT:
             return found
-        if isinstance(found, re.Match) and (name := emoji_name(found[0], cursor.lang)):
-            comma = cursor.word("，", ", ")  # it is told beside the sentence, not in it
+        words = cursor.words
+        if isinstance(found, re.Match) and (name := words.emoji_name(found[0])):
+            comma = f"{words.comma} " if words.has_spaces else words.comma  # beside the sentence, not in it
             return cursor.rewrite(f"{comma if cursor.before.isalnum() else ''}{name}{comma}", len(found[0]))
         return cursor.skip(len(found[0]) if isinstance(found, re.Match) else 1, "emoji")
     pictures = _PICTURES.match(cursor.text, cursor.at, cursor.end)

@@ -74,7 +74,7 @@ def tag(cursor: Cursor) -> Progress:
     if isinstance(found, Progress) or (name := found["name"].lower()) not in _TAGS:
         return Progress.NOT_MINE
     if name in _CELLS and found["slash"]:
-        return cursor.rewrite(cursor.word("，", ","), len(found[0]))
+        return cursor.rewrite(cursor.words.comma, len(found[0]))
     if name in _UNITS:
         cursor.end_unit(_UNITS[name])
     return cursor.skip(len(found[0]), "html_tag")

@@ -124,7 +124,7 @@ def cell(cursor: Cursor) -> Progress:
     if cursor.line is LineContext.TABLE and found[1] == "\n":
         return cursor.skip(1, "markdown")
     if cursor.line is LineContext.TABLE or (cursor.before in (" ", "\t") and len(found[0]) > 1):
-        return cursor.rewrite(cursor.word("，", ","), 1)
+        return cursor.rewrite(cursor.words.comma, 1)
     return Progress.NOT_MINE
 
 

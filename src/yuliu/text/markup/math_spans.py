@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from yuliu.text.markup.cursor import Cursor, Progress
-from yuliu.text.markup.latex import spoken_formula
 
 _ATOM = (
     r"(?:\\(?:text|mathrm|operatorname|mathbf)\{[^{}$\n]{0,40}\}?|\\[A-Za-z]{1,20}|\\[^A-Za-z\n]"
@@ -65,11 +64,12 @@ def _formula(cursor: Cursor, found: re.Match[str]) -> Progress:
     formula, length = found["formula"], len(found[0])
     if cursor.options.math == "skip":
         return cursor.skip(length, "math")
-    spoken = spoken_formula(formula, cursor.lang) if cursor.options.math == "speak" else None
+    words = cursor.words
+    spoken = words.spoken_formula(formula) if cursor.options.math == "speak" else None
     if spoken is None or len(formula) > MAX_SPOKEN:
-        spoken = cursor.word("公式", "formula")
+        spoken = words.formula
     text = spoken.strip()
     if not text:
         return cursor.skip(length, "math")
     before = " " if cursor.before.isalnum() else ""
-    return cursor.rewrite(before + text if cursor.lang == "en" else text, length)
+    return cursor.rewrite(before + text if words.has_spaces else text, length)

@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from yuliu.text.languages import BUILT_IN
 from yuliu.text.markup import code, emoji, emphasis, html, lines, links, math_spans, ssml, urls
 from yuliu.text.markup.cursor import Cursor, Progress
 from yuliu.text.markup.options import MarkupOptions
@@ -95,7 +96,7 @@ class MarkupReader:
         self,
         options: MarkupOptions | None = None,
         *,
-        languages: Sequence[Lang] = ("zh", "en"),
+        languages: Sequence[Lang] = BUILT_IN,
         lang: Lang | None = None,
     ) -> None:
         self._options = options or MarkupOptions()

@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from yuliu.text.languages import find_language, phoneme_alphabets
 from yuliu.text.markup.cursor import Cursor, Progress
 from yuliu.text.markup.ssml_values import break_s, pitch_semitones, rate_factor, volume_db
 from yuliu.types import Boundary, Hint, Span
@@ -36,7 +37,6 @@ _PAIRS = re.compile(_ATTRIBUTE)
 _CONTENT = re.compile(r"[^<]{0,300}")
 _SPEAK = re.compile(r"\s{0,200}<(?:speak(?=[\s/>])|\?xml(?=\s))")
 _SPEAK_BEGUN = re.compile(r"\s{0,200}(?:<(?:s(?:p(?:e(?:a(?:k)?)?)?)?|\?(?:x(?:m(?:l)?)?)?)?)?")
-_ALPHABETS = ("pinyin", "ipa", "x-misaki")
 _KINDS = "date time telephone characters spell-out ordinal cardinal number unit digits"
 _SAY_AS = frozenset(_KINDS.split())
 _SAME = {"spell-out": "characters", "number": "cardinal"}
@@ -121,7 +121,7 @@ def _sub(content: str, attributes: Mapping[str, str]) -> tuple[str, Hint | None]
 
 def _phoneme(content: str, attributes: Mapping[str, str]) -> tuple[str, Hint | None] | None:
     alphabet, phonemes = attributes.get("alphabet", "ipa").lower(), attributes.get("ph", "").strip()
-    if alphabet not in _ALPHABETS or not phonemes:
+    if alphabet not in phoneme_alphabets() or not phonemes:
         return None
     return content, Hint(Span(0, len(content)), "phonemes", phonemes, alphabet)
 
@@ -203,13 +203,10 @@ def _styled(cursor: Cursor, name: str, attributes: Mapping[str, str]) -> Style:
 
 
 def _lang(cursor: Cursor, tag: str) -> Lang | None:
-    match tag.lower().replace("_", "-").split("-")[0]:
-        case "zh" | "cmn":
-            return "zh"
-        case "en":
-            return "en"
-    cursor.warn(LANGUAGE)
-    return None
+    lang = find_language(tag.strip())
+    if lang is None:
+        cursor.warn(LANGUAGE)
+    return lang
 
 
 def _prosody(cursor: Cursor, style: Style, attributes: Mapping[str, str]) -> Style:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from yuliu.types import Hint, Respelling
 
+_LANG = "zh"
 _MAX_CLAUSE = 120
 """Longer runs of characters are read in parts of this length, so that no library meets a long one."""
 
@@ -66,7 +67,7 @@ class Mandarin:
         """
         given, refused = given_readings(text, hints) if hints else ([], [])
         rewrites = scan(text, given)
-        if respelling is not None and (changes := respelling.respell(_joined(rewrites), "zh")):
+        if respelling is not None and (changes := respelling.respell(_joined(rewrites), _LANG)):
             settled = {(each.start, each.end) for each in given}
             rewrites = respelled(rewrites, changes, is_settled=lambda each: (each.start, each.end) in settled)
         pieces = tuple(Piece(Span(each.start, each.end), each.spoken) for each in rewrites)

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from yuliu.types import Lang
 
 _VARIANTS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _CATALOGUE = re.compile(r"\b(?:white|black|heavy|sign|symbol)\b|-")
@@ -57,12 +53,19 @@ _MANDARIN = """
 _ZH = {entry[0]: entry[1:] for entry in _MANDARIN.split()}
 
 
-def emoji_name(sequence: str, lang: Lang) -> str | None:
-    """What an emoji is called: that of its first picture. None for those without a name in ``lang``, and for flags."""
-    first = next((char for char in sequence if char not in _VARIANTS), None)
-    if first is None or "\U0001f1e6" <= first <= "\U0001f1ff":
-        return None
-    if lang == "zh":
-        return _ZH.get(first)
-    words = _CATALOGUE.sub(" ", unicodedata.name(first, "").lower()).split()
+def mandarin_name(sequence: str) -> str | None:
+    """Return the Mandarin name of an emoji, that of its first picture; None for flags and rare ones."""
+    first = _first_picture(sequence)
+    return _ZH.get(first) if first else None
+
+
+def english_name(sequence: str) -> str | None:
+    """Return the English name of an emoji, that of its first picture; None for flags."""
+    first = _first_picture(sequence)
+    words = _CATALOGUE.sub(" ", unicodedata.name(first, "").lower()).split() if first else []
     return " ".join(words) or None
+
+
+def _first_picture(sequence: str) -> str | None:
+    first = next((char for char in sequence if char not in _VARIANTS), None)
+    return None if first is None or "\U0001f1e6" <= first <= "\U0001f1ff" else first

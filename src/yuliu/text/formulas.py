@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from yuliu.types import Lang
+MANDARIN_COLUMN, ENGLISH_COLUMN = 0, 1
+"""Columns of the tables of words."""
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _MAX_DEPTH = 6
@@ -73,25 +74,26 @@ class _TooLong(ValueError):
     """The formula is not one to be read aloud."""
 
 
-def spoken_formula(formula: str, lang: Lang) -> str | None:
-    """A formula (without its delimiters) as words of ``lang``.
+def spoken_formula(formula: str, *, column: int) -> str | None:
+    """Return the words of a formula without its delimiters, or None for what is better not read out: environments and
+    deep nesting.
 
-    Returns:
-        The words; None for what is better not read aloud: environments, deep nesting.
+    Args:
+        formula: LaTeX.
+        column: Language of the words: ``MANDARIN_COLUMN`` or ``ENGLISH_COLUMN``.
     """
     if r"\begin" in formula or r"\\" in formula:
         return None
-    speech = _Speech(_TOKEN.findall(formula), 0 if lang == "zh" else 1)
+    speech = _Speech(_TOKEN.findall(formula), column)
     try:
         words = speech.until_end()
     except _TooLong:
         return None
-    return _joined(words, lang)
+    return " ".join(words) if column == ENGLISH_COLUMN else _joined(words)
 
 
-def _joined(words: list[str], lang: Lang) -> str:
-    if lang == "en":
-        return " ".join(words)
+def _joined(words: list[str]) -> str:
+    """Join Mandarin words: with spaces only between what is spelled in letters."""
     text = ""
     for word in words:
         parted = text and word and text[-1].isascii() and word[0].isascii()
