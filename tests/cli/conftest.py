@@ -1,4 +1,4 @@
-"""Running the command line as people do: as a program of its own, with pipes and signals."""
+"""Fixtures that run the command line as a separate program, with pipes and signals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Starts the program with pipes on all sides; what still runs at the end of the test is killed."""
+    """Start the program with pipes for all standard streams; kill it at the end of the test."""
     started = []
 
     def start(*args: str | Path, **environ: str) -> subprocess.Popen[bytes]:

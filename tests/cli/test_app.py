@@ -1,4 +1,4 @@
-"""The tree of commands: help, completion, errors and exit codes."""
+"""Tree of commands: help, completion, errors and exit codes."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ def all_commands() -> Iterator[list[str]]:
 
 
 @pytest.mark.parametrize("args", list(all_commands()), ids=" ".join)
-def test_every_command_helps_with_examples(capsys: pytest.CaptureFixture[str], args: list[str]) -> None:
-    """--help and -h both work, say what it is for, and show how it is used."""
+def test_every_command_has_help_with_examples(capsys: pytest.CaptureFixture[str], args: list[str]) -> None:
+    """Both --help and -h show the usage and an example."""
     for option in ("--help", "-h"):
         assert run([*args, option], None) == 0
         out = capsys.readouterr().out
         assert out.startswith(f"Usage: yuliu {' '.join(args)} ")
         assert "Example" in out
         assert max(map(len, out.splitlines())) <= 80
-        assert "..." not in out.partition("Commands:")[2].partition("Example")[0]  # no summary is cut
+        assert "..." not in out.partition("Commands:")[2].partition("Example")[0]  # no summary is truncated
 
 
 @pytest.mark.parametrize(
     "args", [["--help"], ["--version"], ["say", "--help"], ["voices", "--help"], ["doctor", "-h"], ["serve", "-h"]]
 )
-def test_help_loads_nothing_heavy(args: list[str]) -> None:
-    """Whoever asks for help is not made to wait for libraries."""
+def test_help_loads_no_heavy_library(args: list[str]) -> None:
+    """Help appears without waiting for libraries to load."""
     script = (
         "import sys; from yuliu.cli.app import run; code = run(sys.argv[1:], None); "
         f"print(*sorted({HEAVY!r} & set(sys.modules)), file=sys.stderr); sys.exit(code)"
@@ -71,8 +71,8 @@ def test_help_loads_nothing_heavy(args: list[str]) -> None:
     assert done.stderr == "\n"
 
 
-def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> None:
-    """And the exit code of wrong usage."""
+def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
+    """The exit code is that of wrong usage."""
     assert run([], None) == 2
     assert "Commands:" in capsys.readouterr().err
 
@@ -82,21 +82,21 @@ def test_without_a_command_there_is_help(capsys: pytest.CaptureFixture[str]) -> 
     [
         (["sey"], "no such command 'sey'"),
         (["say", "--foo"], "no such option"),
-        (["say", "hi", "--format", "wav"], "it needs -o"),
+        (["say", "hi", "--format", "wav"], "--format needs an output: -o FILE"),
         (["say", "hi", "-f", str(PROGRAM), "-o", "a.wav"], "either TEXT or --file"),
         (["say", "-f", "/nonexistent/text", "-o", "a.wav"], "does not exist"),
         (["say", "-f", "/", "-o", "a.wav"], "is a directory"),
-        (["say", "hi", "-o", "/nonexistent/a.wav"], "there is no folder"),
+        (["say", "hi", "-o", "/nonexistent/a.wav"], "there is no directory"),
         (["say", "hi", "-o", "a.m4a"], "yuliu say ... --format flac -o - | ffmpeg -i - a.m4a"),
         (["client", "hi", "-o", "a.m4a"], "yuliu client ... --format flac -o - | ffmpeg -i - a.m4a"),
-        (["client", "hi", "-o", "/nonexistent/a.wav"], "there is no folder"),
+        (["client", "hi", "-o", "/nonexistent/a.wav"], "there is no directory"),
         (["say", "hi", "-o", "a.wav", "--speed", "9"], "not in the range"),
-        (["say", "hi", "-o", "a.wav", "--encoding", "hex"], "no encoding of text"),
+        (["say", "hi", "-o", "a.wav", "--encoding", "hex"], "is not a text encoding"),
         (["serve", "--port", "70000"], "not in the range"),
     ],
 )
-def test_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], message: str) -> None:
-    """Exit code 2, what is wrong, and where to read on; before any voice is loaded."""
+def test_wrong_usage_is_reported(capsys: pytest.CaptureFixture[str], args: list[str], message: str) -> None:
+    """The exit code is 2, and the message points to the help, before any voice is loaded."""
 
     def never(voices: Sequence[str]) -> Synthesizer:
         raise AssertionError("a voice was loaded")
@@ -119,15 +119,15 @@ def test_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], messag
         (SynthesisFailed("the model failed"), 1, "error: the model failed"),
         (OSError(28, "No space left on device", "a.wav"), 1, "error: a.wav: No space left on device"),
         (OSError(28, "No space left on device"), 1, "error: no space left on device"),
-        (ZeroDivisionError("secret text"), 1, "error: ZeroDivisionError, which should not happen; please report"),
+        (ZeroDivisionError("secret text"), 1, "error: internal error: ZeroDivisionError; please report"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (click.Abort(), 130, "interrupted"),
     ],
 )
-def test_errors_become_words_and_codes(
+def test_errors_become_messages_and_exit_codes(
     capsys: pytest.CaptureFixture[str], error: BaseException, code: int, message: str
 ) -> None:
-    """One line without a traceback; what is not ours is named by its class only."""
+    """An error is one line without a traceback; an unknown exception shows only its class."""
     assert report(error) == code
     line = capsys.readouterr().err
     assert line.startswith(f"yuliu: {message}")
@@ -139,8 +139,8 @@ def test_errors_become_words_and_codes(
     ("environ", "is_red"),
     [({"TERM": "xterm"}, True), ({"TERM": "xterm", "NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
 )
-def test_errors_are_red_where_colours_are_wanted(environ: dict[str, str], is_red: bool) -> None:
-    """At a terminal, and not against the user's wish."""
+def test_errors_are_red_on_terminals_with_colours(environ: dict[str, str], is_red: bool) -> None:
+    """NO_COLOR and dumb terminals are respected."""
     terminal, program_side = pty.openpty()
     try:
         arguments = ["say", "hi", "-o", "/nonexistent/a.wav"]
@@ -155,19 +155,19 @@ def test_errors_are_red_where_colours_are_wanted(environ: dict[str, str], is_red
         os.close(program_side)
         os.close(terminal)
     assert (b"\x1b[31m" in seen) is is_red
-    assert b"there is no folder" in seen
+    assert b"there is no directory" in seen
 
 
 def test_notes_follow_the_message(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a command adds about the state of things is part of the line."""
+    """Notes that a command adds to an error are part of the line."""
     error = SynthesisFailed("the model failed")
     error.add_note("out.wav holds the beginning")
     report(error)
     assert capsys.readouterr().err == "yuliu: error: the model failed; out.wav holds the beginning\n"
 
 
-def test_closed_output_is_quiet() -> None:
-    """``yuliu voices list | head -0`` ends without complaints."""
+def test_closed_output_is_no_error_message() -> None:
+    """``yuliu voices list | head -0`` ends without a message."""
     command = [sys.executable, str(PROGRAM), "voices", "list", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert process.stdout
@@ -179,8 +179,8 @@ def test_closed_output_is_quiet() -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_script(capsys: pytest.CaptureFixture[str], shell: str) -> None:
-    """The script asks the program what to complete."""
+def test_completion_script_calls_the_program(capsys: pytest.CaptureFixture[str], shell: str) -> None:
+    """The script lets the program complete its own arguments."""
     assert run(["completion", shell], None) == 0
     assert f"_YULIU_COMPLETE={shell}_complete" in capsys.readouterr().out
 
@@ -192,7 +192,7 @@ def test_completion_script(capsys: pytest.CaptureFixture[str], shell: str) -> No
 def test_completes_commands_and_voices(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, offered: set[str]
 ) -> None:
-    """Commands by their table, voices by the catalogue."""
+    """Commands come from the table, voices from the catalogue."""
     monkeypatch.setenv("YULIU_HOME", str(tmp_path))
     monkeypatch.setenv("_YULIU_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", words)
@@ -205,7 +205,7 @@ def test_completes_commands_and_voices(
 def test_doctor_finds_what_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In an empty home the default voice is broken, the others are not needed, and each says what to run."""
+    """In an empty home the default voice is broken, the others are optional, and each has a remedy."""
     monkeypatch.setenv("YULIU_HOME", str(tmp_path))
     assert run(["doctor", "--json"], None) == 1
     findings = {finding["name"]: finding for finding in json.loads(capsys.readouterr().out)}
@@ -219,8 +219,8 @@ def test_doctor_finds_what_is_missing(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="programs are started with all three there")
 @pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&-", "1>&- 2>&-", "0<&- 1>&- 2>&-"])
-def test_closed_standard_streams_do_not_matter_where_they_are_not_used(closed: str, tmp_path: Path) -> None:
-    """Daemons and cron jobs close them: files are written as ever, and nothing else is written into them."""
+def test_closed_standard_streams_do_not_affect_files(closed: str, tmp_path: Path) -> None:
+    """Daemons and cron jobs close standard streams; nothing else is written into the audio file then."""
     usual, sound = tmp_path / "usual.wav", tmp_path / "sound.wav"
     say = shlex.join([sys.executable, str(PROGRAM), "say", "Hello.", "-o"])
     subprocess.run(["sh", "-c", f"{say} {usual}"], check=True)
@@ -233,10 +233,10 @@ def test_closed_standard_streams_do_not_matter_where_they_are_not_used(closed: s
     ("arguments", "closed", "told"),
     [("-o out.wav", "0<&-", b"standard input is closed"), ("Hello. -o -", "1>&-", b"standard output is closed")],
 )
-def test_closed_standard_streams_are_told_where_they_are_needed(
+def test_closed_standard_streams_are_reported_if_needed(
     arguments: str, closed: str, told: bytes, tmp_path: Path
 ) -> None:
-    """Whoever asks for what is not there learns that it is not there."""
+    """A command that needs a closed stream says so."""
     say = shlex.join([sys.executable, str(PROGRAM), "say"])
     finished = subprocess.run(["sh", "-c", f"exec {say} {arguments} {closed}"], cwd=tmp_path, capture_output=True)
     assert (finished.returncode, told in finished.stderr) == (2, True)

@@ -1,4 +1,4 @@
-"""What the command line lets one do to the sound, here and on a server."""
+"""Effect options of the command line, for voices here and on a server."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OPTIONS = ("--volume-db", "6", "--pitch", "-2", "--level", "--compress", "--high
 EFFECTS = Effects(6.0, -2.0, level=True, compression=Compression(), highpass=True)
 
 
-def test_say_does_what_the_library_does(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
+def test_say_applies_the_effects_of_the_library(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
     process = start("say", TEXT, *OPTIONS, "-o", tmp_path / "out.wav")
     _, errors = process.communicate()
     assert (process.returncode, errors) == (0, b"")
@@ -37,7 +37,7 @@ def test_say_does_what_the_library_does(start: Start, tmp_path: Path, tone_synth
     assert wav_samples(tmp_path / "out.wav") == to_s16le(wanted)
 
 
-def test_client_asks_its_server_for_it(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
+def test_client_requests_effects_from_its_server(start: Start, tmp_path: Path, tone_synthesizer: Synthesizer) -> None:
     with running_server() as running:
         process = start("client", TEXT, *OPTIONS, "--url", running.url, "-o", tmp_path / "out.wav")
         _, errors = process.communicate()
@@ -48,7 +48,7 @@ def test_client_asks_its_server_for_it(start: Start, tmp_path: Path, tone_synthe
 
 
 @pytest.mark.parametrize("options", [("--volume-db", "21"), ("--pitch", "13"), ("--pitch", "high")])
-def test_what_cannot_be_is_wrong_usage(start: Start, options: tuple[str, ...]) -> None:
+def test_invalid_effect_is_wrong_usage(start: Start, options: tuple[str, ...]) -> None:
     process = start("say", TEXT, *options, "-o", "-")
     _, errors = process.communicate()
     assert process.returncode == 2
@@ -59,6 +59,6 @@ def test_what_cannot_be_is_wrong_usage(start: Start, options: tuple[str, ...]) -
     "given",
     [EffectsGiven(), EffectsGiven(volume_db=-3.0, denoise=True), EffectsGiven(3.0, 1.0, level=True, compress=True)],
 )
-def test_both_ways_mean_the_same(given: EffectsGiven) -> None:
-    """What is sent to a server is what is done here."""
+def test_local_and_remote_effects_are_equal(given: EffectsGiven) -> None:
+    """A server applies the same effects as this machine."""
     assert effects_of(cast("Mapping[str, object]", given.start_fields())) == given.effects()

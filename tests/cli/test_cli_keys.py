@@ -1,4 +1,4 @@
-"""``yuliu keys``, and what ``yuliu serve`` makes of keys, origins, certificates and time to drain."""
+"""``yuliu keys``, and the options of ``yuliu serve`` for keys, origins, certificates and draining."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ def out(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> tuple[
     return printed.out, printed.err
 
 
-def test_a_key_is_shown_once(capsys: pytest.CaptureFixture[str], store: KeyStore) -> None:
-    """Alone on standard output, so that a script can take it; the list never shows it again."""
+def test_key_is_shown_once(capsys: pytest.CaptureFixture[str], store: KeyStore) -> None:
+    """The key is alone on standard output, for scripts; the list never shows it again."""
     shown, note = out(capsys, "keys", "add", "phone", "--per-minute", "60", "--scope", "speak", "--scope", "metrics")
     assert re.fullmatch(r"yuliu_[A-Za-z0-9_-]{43}\n", shown)
-    assert "not shown again" in note
+    assert "will not be shown again" in note
     listed = "".join(out(capsys, "keys", "list")) + "".join(out(capsys, "keys", "list", "--json"))
     assert shown.strip() not in listed
     assert store.read()[0].digest not in listed
-    assert "phone: speak, metrics, weight 1, per_minute 60, made 2" in listed
+    assert "phone: speak, metrics, weight 1, per_minute 60, created 2" in listed
     (row,) = json.loads(out(capsys, "keys", "list", "--json")[0])
     assert (row["name"], row["scopes"], row["per_minute"]) == ("phone", ["speak", "metrics"], 60)
 
 
 def test_every_option_reaches_the_key(capsys: pytest.CaptureFixture[str], store: KeyStore) -> None:
-    """None is taken and forgotten."""
+    """No option is accepted and then ignored."""
     bounds = ["--default-class", "bulk", "--highest-class", "standard", "--weight", "2", "--streams", "3"]
     out(capsys, "keys", "add", "one", *bounds, "--characters", "1000", "--per-minute", "5")
     (key,) = store.read()
@@ -57,8 +57,8 @@ def test_every_option_reaches_the_key(capsys: pytest.CaptureFixture[str], store:
     assert (key.characters, key.per_minute, key.scopes) == (1000, 5, ("speak",))
 
 
-def test_revoking(capsys: pytest.CaptureFixture[str], store: KeyStore) -> None:
-    """A name that is not there is an error, that a slip does not leave a key in use."""
+def test_revoke_removes_a_key(capsys: pytest.CaptureFixture[str], store: KeyStore) -> None:
+    """An unknown name is an error, so that a typing mistake does not leave a key in use."""
     assert "there are no keys" in out(capsys, "keys", "list")[0]
     out(capsys, "keys", "add", "phone")
     assert "revoked" in out(capsys, "keys", "revoke", "phone")[0]
@@ -67,8 +67,8 @@ def test_revoking(capsys: pytest.CaptureFixture[str], store: KeyStore) -> None:
     assert "names of keys" in out(capsys, "keys", "add", "A Phone", code=2)[1]
 
 
-def test_exposing_wants_keys(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without one, nothing is opened to others; the message says both ways on."""
+def test_expose_needs_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a key the server does not start; the message names both remedies."""
     error = out(capsys, "serve", "--host", "0.0.0.0", "--port", "0", "--expose", code=2)[1]
     assert "yuliu keys add" in error
     assert "--no-keys" in error
@@ -83,8 +83,8 @@ def test_exposing_wants_keys(capsys: pytest.CaptureFixture[str]) -> None:
         (["--drain-s", "0"], "drain-s"),
     ],
 )
-def test_wrong_options_are_told(capsys: pytest.CaptureFixture[str], options: list[str], says: str) -> None:
-    """Before anything is loaded."""
+def test_wrong_options_are_reported(capsys: pytest.CaptureFixture[str], options: list[str], says: str) -> None:
+    """The message appears before anything is loaded."""
     assert says in out(capsys, "serve", "--port", "0", *options, code=2)[1]
 
 
@@ -100,7 +100,7 @@ def read_until(process: subprocess.Popen[bytes], pattern: str) -> str:
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="needs openssl")
 def test_an_exposed_server_as_a_program(start: Start, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Keys, an origin, TLS: as an operator would start it; a key that is revoked is refused soon after."""
+    """A server with keys, an origin and TLS, as an operator starts it; a revoked key is refused soon after."""
     shown = out(capsys, "keys", "add", "phone")[0].strip()
     chain, private = tmp_path / "cert.pem", tmp_path / "key.pem"
     files = ["-keyout", str(private), "-out", str(chain)]
@@ -133,7 +133,7 @@ def test_an_exposed_server_as_a_program(start: Start, capsys: pytest.CaptureFixt
 
 
 class Client:
-    """Asks over TLS, trusting one certificate."""
+    """Client over TLS that trusts one certificate."""
 
     def __init__(self, url: str, chain: Path) -> None:
         self._url = url

@@ -1,4 +1,4 @@
-"""``yuliu presets``: a table for people, JSON for programs, and the check of an operator's file."""
+"""``yuliu presets``: the table, the JSON output, and the check of an operator's file."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     import pytest
 
 
-def test_table_tells_what_each_gives(capsys: pytest.CaptureFixture[str]) -> None:
-    """A row for each preset, and below what it is for."""
+def test_table_shows_each_preset(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each preset has a row, and a description below the table."""
     assert run(["presets"], None) == 0
     lines = capsys.readouterr().out.splitlines()
     rows = {line.split()[0]: line.split()[1:] for line in lines[1:6]}
@@ -23,16 +23,16 @@ def test_table_tells_what_each_gives(capsys: pytest.CaptureFixture[str]) -> None
     assert any(line.startswith("subtitle:") and "8 to 12 characters" in line for line in lines)
 
 
-def test_json_tells_the_same_to_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    """One object for each, as the server lists them."""
+def test_json_lists_the_presets(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each preset is an object, as in the server's list."""
     assert run(["presets", "--json"], None) == 0
     found = {preset["name"]: preset for preset in json.loads(capsys.readouterr().out)}
     assert list(found) == ["default", "dialogue", "audiobook", "subtitle", "api"]
     assert found["audiobook"]["chunking"] == {"strategy": "sentence", "min_weight": 10, "max_weight": 30}
 
 
-def test_a_file_is_checked_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What it changes is changed, and what is wrong in it is told with its place."""
+def test_file_is_checked_and_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The presets show the file's changes; an error in the file is reported with its place."""
     path = tmp_path / "ours.toml"
     path.write_text("[dialogue]\nfirst_packet_ms = 250\n")
     assert run(["presets", "--file", str(path), "--json"], None) == 0

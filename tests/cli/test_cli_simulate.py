@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     Captured = pytest.CaptureFixture[str]
 
 
-def test_a_load_is_told_in_a_table_and_as_json(capsys: Captured) -> None:
-    """The same seed gives the same numbers."""
+def test_table_and_json_agree(capsys: Captured) -> None:
+    """The same seed gives the same numbers in both forms."""
     args = ["simulate", "--streams", "5", "--bulk", "1", "--seconds", "10"]
     assert run([*args, "--json"], None) == 0
     values = json.loads(capsys.readouterr().out)
@@ -29,10 +29,10 @@ def test_a_load_is_told_in_a_table_and_as_json(capsys: Captured) -> None:
     assert 0 < values["ttfp_ms"]["p50"] <= values["ttfp_ms"]["p95"] <= values["ttfp_ms"]["p99"]
     assert values["bulk_audio_s"] > 0
     assert run(args, None) == 0
-    assert f"{values['ttfp_ms']['p95']:g} ms 95 %" in capsys.readouterr().out
+    assert f"p95 {values['ttfp_ms']['p95']:g} ms" in capsys.readouterr().out
 
 
-def test_a_table_of_ones_own_decides_the_capacity(capsys: Captured, tmp_path: Path) -> None:
+def test_custom_table_decides_the_capacity(capsys: Captured, tmp_path: Path) -> None:
     """An engine that needs a fifth of a worker: four fit on one, twice as many on two."""
     path = tmp_path / "table.toml"
     path.write_text("[slow]\nplan_s = 0\nstep_s = 0\nstep_s_per_s = 0.2\n")
@@ -48,14 +48,14 @@ def test_a_table_of_ones_own_decides_the_capacity(capsys: Captured, tmp_path: Pa
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        ([], "nobody asks"),
-        (["--streams", "1", "--voice", "nobody"], "no rates of 'nobody'; known are yuliu, baker, heart, gpu-assumed"),
+        ([], "there is no load"),
+        (["--streams", "1", "--voice", "nobody"], "no rates for 'nobody'; known are yuliu, baker, heart, gpu-assumed"),
         (["--streams", "1", "--rtf", "BAD"], "bad.toml: "),
         (["--streams", "1", "--rtf", "ODD"], "odd.toml: x.speed is not known"),
     ],
 )
-def test_what_cannot_be_simulated_is_told(capsys: Captured, tmp_path: Path, args: list[str], message: str) -> None:
-    """As wrong usage."""
+def test_invalid_load_is_wrong_usage(capsys: Captured, tmp_path: Path, args: list[str], message: str) -> None:
+    """The message names the option or the place in the table."""
     (tmp_path / "bad.toml").write_text("no toml")
     (tmp_path / "odd.toml").write_text("[x]\nspeed = 1\n")
     files = {"BAD": str(tmp_path / "bad.toml"), "ODD": str(tmp_path / "odd.toml")}
@@ -65,7 +65,7 @@ def test_what_cannot_be_simulated_is_told(capsys: Captured, tmp_path: Path, args
 
 @pytest.fixture
 def log(tmp_path: Path) -> Path:
-    """One segment each of two streams."""
+    """Log with one segment of each of two streams."""
     lines: list[str] = []
     recorder = Recorder(lines.append, {"tone": EngineFacts(80.0)}, Tuning())
     recorder(5.0, WorkerUp("worker-0"), [])
@@ -79,7 +79,7 @@ def log(tmp_path: Path) -> Path:
 
 
 def test_decisions_are_shown_with_their_time(capsys: Captured, log: Path) -> None:
-    """Events that led to none are left out, unless one stream is asked for."""
+    """Events without a decision are omitted, unless one stream is selected."""
     assert run(["replay", str(log)], None) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert lines[1] == ["1.5000", "SegmentReady", "#1", "10", "tone", "Plan", "worker-0", "10"]
@@ -90,8 +90,8 @@ def test_decisions_are_shown_with_their_time(capsys: Captured, log: Path) -> Non
     assert lines[1][-1] == "-"
 
 
-def test_decisions_as_json_have_all_that_events_hold(capsys: Captured, log: Path) -> None:
-    """One object a line."""
+def test_json_has_all_fields_of_events(capsys: Captured, log: Path) -> None:
+    """Each event is one object on a line."""
     assert run(["replay", str(log), "--json"], None) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [line["event"] for line in lines] == ["WorkerUp", *["StreamOpened", "SegmentReady"] * 2]
@@ -99,8 +99,8 @@ def test_decisions_as_json_have_all_that_events_hold(capsys: Captured, log: Path
     assert all(line["same"] for line in lines)
 
 
-def test_a_run_that_would_go_otherwise_fails(capsys: Captured, log: Path) -> None:
-    """The decision is marked, and its line in the log told."""
+def test_different_decision_fails(capsys: Captured, log: Path) -> None:
+    """The decision is marked, and the message names its line in the log."""
     log.write_text(
         log.read_text().replace('"action":"Plan","worker":"worker-0"', '"action":"Plan","worker":"worker-9"')
     )
@@ -110,8 +110,8 @@ def test_a_run_that_would_go_otherwise_fails(capsys: Captured, log: Path) -> Non
     assert "1 decisions differ from the recorded ones: lines 4" in captured.err
 
 
-def test_another_contract_is_refused(capsys: Captured, log: Path) -> None:
-    """With what to do."""
+def test_log_of_another_contract_is_refused(capsys: Captured, log: Path) -> None:
+    """The message names the version."""
     log.write_text(log.read_text().replace('{"contract":1', '{"contract":99'))
     assert run(["replay", str(log)], None) == 2
     assert "made by version 99 of the policy's contract" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The command line with the voices that people use."""
+"""The command line with real voices."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def run_yuliu(*args: str | Path) -> subprocess.CompletedProcess[bytes]:
     return subprocess.run([sys.executable, "-m", "yuliu", *args], capture_output=True, check=False)
 
 
-def test_speaks_a_file(tmp_path: Path) -> None:
-    """The file holds exactly what the library makes of the text, and nothing is written to the terminal."""
+def test_say_speaks_a_file(tmp_path: Path) -> None:
+    """The file holds exactly the samples of the library, and nothing is written to the terminal."""
     (tmp_path / "in.txt").write_text(TEXT, encoding="utf-8")
     done = run_yuliu("say", "-f", tmp_path / "in.txt", "-o", tmp_path / "out.wav")
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
@@ -34,8 +34,8 @@ def test_speaks_a_file(tmp_path: Path) -> None:
         assert wav_samples(tmp_path / "out.wav") == to_s16le(synthesizer.speak(TEXT).samples)
 
 
-def test_doctor_lets_each_voice_speak() -> None:
-    """Every voice that is ready tells how soon and how fast it speaks."""
+def test_doctor_tries_each_voice() -> None:
+    """Each ready voice is reported with its latency and speed."""
     done = run_yuliu("doctor", "--json")
     assert done.returncode == 0, done.stdout.decode()
     findings = {finding["name"]: finding for finding in json.loads(done.stdout)}

@@ -1,4 +1,4 @@
-"""Files and pipes in formats that are encoded, as other programs read them."""
+"""Encoded files and pipes, as other programs read them."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ import pytest
 from decoded import decoded
 
 from yuliu.audio.formats import FORMATS, choose_encoding
-from yuliu.cli.audio_io.output_options import FORMATS as FORMATS_WRITTEN
-from yuliu.cli.audio_io.output_options import SUFFIXES
 from yuliu.cli.audio_io.sinks import open_path
+from yuliu.cli.audio_io.speech_options import SUFFIXES
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,16 +27,16 @@ CODED: list[FormatName] = [name for name in FORMATS if name not in ("wav", "pcm"
 PADDING_S = 0.1
 
 
-def test_all_formats_can_be_written() -> None:
-    """The command knows those that there are, each by its name and by the end of a file's."""
-    assert set(FORMATS_WRITTEN) == set(FORMATS) == set(SUFFIXES.values())
+def test_every_format_has_a_suffix() -> None:
+    """Each audio format can be selected by its name as the suffix of a file."""
+    assert set(FORMATS) == set(SUFFIXES.values())
     assert all(SUFFIXES[f".{name}"] == name for name in FORMATS)
 
 
 @pytest.mark.parametrize("abandoned", [False, True])
 @pytest.mark.parametrize("name", CODED)
-def test_a_file_plays_to_its_end(tmp_path: Path, name: FormatName, abandoned: bool) -> None:
-    """All that was written can be heard, also when the work is broken off."""
+def test_file_plays_to_its_end(tmp_path: Path, name: FormatName, abandoned: bool) -> None:
+    """All written samples can be decoded, even after an early end."""
     path = tmp_path / f"sound.{name}"
     sink = open_path(str(path), RATE, name)
     for start in range(0, len(TONE), 7_001):
@@ -49,8 +48,8 @@ def test_a_file_plays_to_its_end(tmp_path: Path, name: FormatName, abandoned: bo
 
 
 @pytest.mark.parametrize("name", ["mp3", "flac", "webm"])
-def test_a_file_tells_its_length(tmp_path: Path, name: FormatName) -> None:
-    """Players show how long it is before they have played it."""
+def test_header_has_the_duration(tmp_path: Path, name: FormatName) -> None:
+    """Players can show the duration before playing the file."""
     path = tmp_path / f"sound.{name}"
     sink = open_path(str(path), RATE, name)
     sink.write(TONE)
@@ -61,16 +60,16 @@ def test_a_file_tells_its_length(tmp_path: Path, name: FormatName) -> None:
 
 
 @pytest.mark.parametrize("name", CODED)
-def test_nothing_is_written_before_the_first_sound(tmp_path: Path, name: FormatName) -> None:
-    """An error before any sound leaves an older file alone."""
+def test_nothing_is_written_before_the_first_samples(tmp_path: Path, name: FormatName) -> None:
+    """An error before the first samples leaves an older file alone."""
     path = tmp_path / "older"
     path.write_bytes(b"older")
     open_path(str(path), RATE, name).abandon()
     assert path.read_bytes() == b"older"
 
 
-def test_a_pipe_gets_what_a_file_would(tmp_path: Path) -> None:
-    """A named pipe takes a stream, which needs no going back."""
+def test_named_pipe_receives_a_stream(tmp_path: Path) -> None:
+    """A named pipe receives the same audio as a file, without corrections."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     received: list[bytes] = []

@@ -1,4 +1,4 @@
-"""``yuliu explain``: tables for people, lines for programs."""
+"""``yuliu explain``: tables, and JSON lines."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def explained(explainer: Explainer, text: str) -> Explanation:
     return explainer.explain(text)
 
 
-def test_a_table_shows_what_becomes_of_a_text(capsys: pytest.CaptureFixture[str]) -> None:
-    """Characters stand over their syllables, two columns each; what is the same is not told twice."""
+def test_table_shows_how_a_text_is_read(capsys: pytest.CaptureFixture[str]) -> None:
+    """Characters stand above their syllables, two columns each; equal fields are not repeated."""
     assert run(["explain", "**我**花了$100。"], None) == 0
     assert capsys.readouterr().out.splitlines() == [
         "  clean     我花了$100。",
@@ -51,14 +51,14 @@ def test_a_table_shows_what_becomes_of_a_text(capsys: pytest.CaptureFixture[str]
 
 
 def test_json_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same as the library gives."""
+    """The object is that of the library."""
     assert run(["explain", "25%", "--lang", "en", "--json"], None) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line)["segments"][0]["lang"] == "en"
 
 
-def test_lines_are_answered_one_by_one(start: Start) -> None:
-    """Whoever writes a line gets its object before writing the next; any bytes survive, and blank lines count."""
+def test_each_line_is_answered_immediately(start: Start) -> None:
+    """A line is answered before the next one is written; any bytes are accepted, and blank lines count."""
     process = start("explain", "-f", "-")
     assert process.stdin
     assert process.stdout
@@ -75,8 +75,8 @@ def test_lines_are_answered_one_by_one(start: Start) -> None:
     assert process.returncode == 0
 
 
-def test_arriving_texts_are_told_with_their_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A table for each, or an object a line that has the name of the text; lone surrogates are escaped."""
+def test_streamed_texts_are_shown_with_their_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each text is a table, or a named object on a line; lone surrogates are escaped."""
     path = tmp_path / "stream.jsonl"
     path.write_text(
         '{"id": "slow", "deltas": ["好的。", "@@PAUSE 900@@", "再见\\ud800"], "gap_ms": 100}\n\n', encoding="utf-8"
@@ -105,8 +105,8 @@ def test_arriving_texts_are_told_with_their_times(tmp_path: Path, capsys: pytest
         '{"deltas": [], "gap_ms": true}',
     ],
 )
-def test_a_wrong_line_is_told_with_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
-    """And what it must be."""
+def test_wrong_line_is_reported_with_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    """The message starts with the number of the line."""
     path = tmp_path / "stream.jsonl"
     path.write_text('{"deltas": []}\n' + line, encoding="utf-8")
     assert run(["explain", "--deltas", str(path)], None) == 2
@@ -114,15 +114,15 @@ def test_a_wrong_line_is_told_with_its_number(tmp_path: Path, capsys: pytest.Cap
 
 
 @pytest.mark.parametrize("args", [[], ["a", "-f", "-"], ["--deltas", "-", "-f", "-"]])
-def test_one_source_is_wanted(capsys: pytest.CaptureFixture[str], args: list[str]) -> None:
-    """Wrong usage, before anything is loaded."""
+def test_exactly_one_source_is_required(capsys: pytest.CaptureFixture[str], args: list[str]) -> None:
+    """Anything else is wrong usage, reported before anything is loaded."""
     assert run(["explain", *args], None) == 2
     assert "give either TEXT, --file or --deltas" in capsys.readouterr().err
 
 
 @given(st.text(st.sampled_from("你好 wordy\u0301👍$5.한\x1b\n"), max_size=120), st.integers(40, 120))
 def test_no_line_is_wider_than_the_terminal(explainer: Explainer, text: str, num_columns: int) -> None:
-    """Whatever the text, and nothing in it can act on the terminal."""
+    """No text makes a line too wide, or controls the terminal."""
     table = described(explained(explainer, text), num_columns=num_columns)
     assert "\x1b" not in table.replace("\x1b[1m", "").replace("\x1b[0m", "")
     for line in table.splitlines():

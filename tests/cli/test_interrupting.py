@@ -1,4 +1,4 @@
-"""A listener at a terminal silences ``yuliu client`` by a key, and goes on typing."""
+"""A listener at a terminal stops ``yuliu client`` with a key, and continues typing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 RATE = 24_000
 LATENCY_S = 0.1
-"""Of the fake device."""
+"""Latency of the fake device, seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +34,7 @@ def running() -> Iterator[Running]:
 
 @pytest.fixture
 def device(tmp_path: Path) -> Path:
-    """What the fake device played."""
+    """File of the samples that the fake device played."""
     path = tmp_path / "played.f32"
     path.touch()
     return path
@@ -42,7 +42,7 @@ def device(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def sit(running: Running, tmp_path: Path, device: Path) -> Iterator[Sit]:
-    """Starts ``yuliu client`` at a terminal, with a fake sound device."""
+    """Start ``yuliu client`` at a terminal, with a fake sound device."""
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "sounddevice.py").write_text(FAKE_SOUNDDEVICE)
     sat = []
@@ -59,7 +59,7 @@ def sit(running: Running, tmp_path: Path, device: Path) -> Iterator[Sit]:
 
 
 def until_heard(at: TerminalProgram, device: Path, seconds: float) -> None:
-    """Wait until the device was given so much."""
+    """Wait until the device has received this much audio, seconds."""
     at.until_keys_are_read()
     for _ in range(3_000):
         if device.stat().st_size >= 4 * seconds * RATE:
@@ -69,7 +69,7 @@ def until_heard(at: TerminalProgram, device: Path, seconds: float) -> None:
 
 
 def told(at: TerminalProgram) -> tuple[float, int, int]:
-    """Seconds heard, the place in the text, and its length, as shown."""
+    """Return the seconds heard, the position in the text, and its length, as shown."""
     at.until("heard ")
     at.until("\n")
     found = re.search(r"heard ([\d,]+) ms, to character ([\d,]+) of ([\d,]+): ", "heard " + at.last)
@@ -79,8 +79,8 @@ def told(at: TerminalProgram) -> tuple[float, int, int]:
 
 
 @pytest.mark.parametrize("key", [" ", "\x1b"])
-def test_a_key_stops_the_voice(sit: Sit, device: Path, running: Running, key: str) -> None:
-    """What was heard is what the device was given less what it held; the text there is that of the library."""
+def test_key_stops_the_voice(sit: Sit, device: Path, running: Running, key: str) -> None:
+    """The reported position is that of the device less its latency, and matches the library's word timings."""
     at = sit(LONG)
     until_heard(at, device, 1.0)
     at.type(key)
@@ -97,8 +97,8 @@ def test_a_key_stops_the_voice(sit: Sit, device: Path, running: Running, key: st
     assert played.any()
 
 
-def test_a_pipe_is_interrupted_from_the_terminal(sit: Sit, device: Path) -> None:
-    """While it is still being written; then the program ends."""
+def test_piped_text_is_interrupted_from_the_terminal(sit: Sit, device: Path) -> None:
+    """A key interrupts while the pipe is still open, and the program ends."""
     at = sit(piped=True)
     assert at.process.stdin is not None
     at.process.stdin.write(LONG[:200].encode())
@@ -111,8 +111,8 @@ def test_a_pipe_is_interrupted_from_the_terminal(sit: Sit, device: Path) -> None
     assert at.is_as_before
 
 
-def test_the_conversation_goes_on(sit: Sit, device: Path) -> None:
-    """Lines are spoken one after the other; a line typed meanwhile stays; those that waited are dropped."""
+def test_conversation_continues_after_an_interruption(sit: Sit, device: Path) -> None:
+    """The line being typed stays, waiting lines are dropped, and the next line is spoken."""
     at = sit()
     at.until("Ctrl-D ends.")
     at.type("one two three four five six seven eight nine ten\n")
@@ -121,7 +121,7 @@ def test_the_conversation_goes_on(sit: Sit, device: Path) -> None:
     at.until("next li")
     at.type("\x1b")
     assert told(at)[2] == len("one two three four five six seven eight nine ten")
-    at.until("not spoken: 1 line that waited")
+    at.until("not spoken: 1 waiting line")
     at.until("> next li")
     size = device.stat().st_size
     at.type("ne\n")
@@ -132,8 +132,8 @@ def test_the_conversation_goes_on(sit: Sit, device: Path) -> None:
     assert "heard" not in at.seen
 
 
-def test_a_line_that_cannot_be_spoken(sit: Sit, device: Path) -> None:
-    """Is told, and the next one is spoken."""
+def test_line_that_cannot_be_spoken_is_reported(sit: Sit, device: Path) -> None:
+    """The conversation continues after the error."""
     at = sit("--voice", "nobody")
     at.until("Ctrl-D ends.")
     at.type("Hello.\n")
@@ -145,8 +145,8 @@ def test_a_line_that_cannot_be_spoken(sit: Sit, device: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["ctrl-c", "SIGTERM", "SIGHUP"])
-def test_the_terminal_is_given_back(sit: Sit, device: Path, how: str) -> None:
-    """However it ends."""
+def test_terminal_is_restored(sit: Sit, device: Path, how: str) -> None:
+    """The terminal is restored after every kind of interruption."""
     at = sit(LONG)
     until_heard(at, device, 0.3)
     if how == "ctrl-c":
@@ -158,16 +158,16 @@ def test_the_terminal_is_given_back(sit: Sit, device: Path, how: str) -> None:
     assert at.is_as_before
 
 
-def test_the_terminal_is_given_back_after_a_fault(sit: Sit) -> None:
-    """Also one that should not happen."""
+def test_terminal_is_restored_after_an_internal_error(sit: Sit) -> None:
+    """The terminal is restored even after an unexpected exception."""
     at = sit(LONG, environ={"FAKE_FAULT": "1"})
     at.until("RuntimeError")
     assert at.end() == 1
     assert at.is_as_before
 
 
-def test_keys_may_be_left_to_others(sit: Sit, device: Path) -> None:
-    """The terminal is not touched."""
+def test_no_keys_leaves_the_terminal_alone(sit: Sit, device: Path) -> None:
+    """With --no-keys, keys are left to other programs."""
     at = sit("--no-keys", "one two three")
     for _ in range(3_000):
         if device.stat().st_size:
@@ -179,8 +179,8 @@ def test_keys_may_be_left_to_others(sit: Sit, device: Path) -> None:
     assert "not heard" not in at.seen
 
 
-def test_the_text_is_shown_on_the_terminal_only(sit: Sit, device: Path, tmp_path: Path) -> None:
-    """Not where errors are written to; and nothing with --quiet."""
+def test_heard_text_is_shown_on_the_terminal_only(sit: Sit, device: Path, tmp_path: Path) -> None:
+    """Standard error stays empty, and --quiet shows nothing."""
     at = sit(LONG, stderr=tmp_path / "errors")
     until_heard(at, device, 0.5)
     at.type(" ")
@@ -196,7 +196,7 @@ def test_the_text_is_shown_on_the_terminal_only(sit: Sit, device: Path, tmp_path
 
 @pytest.mark.skipif(bool(sound_server.missing()), reason=f"not installed: {sound_server.missing()}")
 def test_with_a_real_sound_server(running: Running) -> None:
-    """From the key to the ear: silence, and the position told is what was heard."""
+    """A key leads to silence at the device, and the reported position is what was heard."""
     server = sound_server.SoundServer()
     sink = server.sink(RATE)
     at = TerminalProgram("client", "--url", running.url, LONG, environ=server.environ)
@@ -220,8 +220,8 @@ def test_with_a_real_sound_server(running: Running) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("Good. \N{GRINNING FACE}",)], ids=["typed", "given"])
-def test_what_was_left_out_is_told_though_nobody_interrupted(sit: Sit, arguments: tuple[str, ...]) -> None:
-    """By the name of the rule."""
+def test_skipped_text_is_reported_on_the_terminal(sit: Sit, arguments: tuple[str, ...]) -> None:
+    """The report names the rule, for typed and for given texts."""
     at = sit(*arguments)
     if not arguments:
         at.until_keys_are_read()

@@ -29,42 +29,42 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LexiconStore:
 
 
 def out(capsys: pytest.CaptureFixture[str], *args: str, code: int = 0) -> str:
-    """What is printed, on either side."""
+    """Run the command, and return its output."""
     assert run(["lexicon", *args], None) == code
     printed = capsys.readouterr()
     return printed.out if code == 0 else printed.out + printed.err
 
 
-def test_the_name_of_the_global_lexicon_is_the_same_everywhere() -> None:
-    """It stands twice, so that help is shown without loading anything."""
+def test_global_lexicon_has_one_name() -> None:
+    """The command repeats the name of the store, so that help loads nothing."""
     assert lexicon.GLOBAL == GLOBAL
 
 
-def test_an_entry_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each change tells what there is now."""
+def test_entry_is_added_listed_and_removed(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each change reports the new state."""
     assert "there are no lexicons" in out(capsys, "list")
     assert out(capsys, "add", "SQL", "sequel") == "default: 1 entry, version 1\n"
     assert out(capsys, "add", "行业", "hang2 ye4", "--options", "pinyin zh") == "default: 2 entries, version 2\n"
     assert out(capsys, "list") == "default: 2 entries, version 2\n"
     assert out(capsys, "list", "default") == "text\treading\toptions\nSQL\tsequel\n行业\thang2 ye4\tpinyin zh\n"
     assert out(capsys, "remove", "sql") == "default: 1 entry, version 3\n"
-    assert "no entry for that text" in out(capsys, "remove", "sql", code=1)
+    assert "no entry for this text" in out(capsys, "remove", "sql", code=1)
     assert out(capsys, "remove", "--all") == "default: removed\n"
     assert "there is no lexicon" in out(capsys, "remove", "--all", code=2)
 
 
-def test_json_is_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    """The list, and one lexicon."""
+def test_lists_are_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
+    """Both the list of lexicons and one lexicon can be JSON."""
     out(capsys, "add", "SQL", "sequel", "--to", "games")
     assert json.loads(out(capsys, "list", "--json")) == [{"name": "games", "version": 1, "entries": 1}]
     assert json.loads(out(capsys, "list", "games", "--json")) == [{"text": "SQL", "reading": "sequel"}]
 
 
 @pytest.mark.parametrize("file_format", ["tsv", "pls"])
-def test_what_is_exported_can_be_imported(
+def test_exported_lexicon_can_be_imported(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, store: LexiconStore, file_format: str
 ) -> None:
-    """As a table and as PLS, by the name of the file; --replace forgets what was there."""
+    """The suffix selects TSV or PLS; --replace removes existing entries."""
     out(capsys, "add", "SQL", "sequel")
     out(capsys, "add", "GPT", "吉皮提", "--options", "zh case")
     path = tmp_path / f"words.{file_format}"
@@ -75,8 +75,8 @@ def test_what_is_exported_can_be_imported(
     assert store.get("games").entries == store.get("default").entries
 
 
-def test_a_file_is_checked_line_by_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """Wrong lines and phonemes fail; conflicts are told only. Importing such a file changes nothing."""
+def test_file_is_checked_line_by_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Invalid lines and phonemes fail, conflicts are only reported. Importing an invalid file changes nothing."""
     path = tmp_path / "words.tsv"
     path.write_text("a\tb\nA\tc\nx\tzz\tpinyin\nno tab\n", encoding="utf-8")
     told = out(capsys, "check", str(path), code=1).splitlines()
@@ -84,7 +84,7 @@ def test_a_file_is_checked_line_by_line(capsys: pytest.CaptureFixture[str], tmp_
     assert "line 3" in out(capsys, "import", str(path), code=2)
     assert "there are no lexicons" in out(capsys, "list")
     path.write_text("a\tb\nA\tc\n", encoding="utf-8")
-    assert out(capsys, "check", str(path)).splitlines()[-1] == "2 entries: every line can be used"
+    assert out(capsys, "check", str(path)).splitlines()[-1] == "2 entries: every line is valid"
 
 
 @pytest.mark.parametrize(
@@ -99,15 +99,15 @@ def test_a_file_is_checked_line_by_line(capsys: pytest.CaptureFixture[str], tmp_
         (["list", "nothing"], "there is no lexicon", 2),
     ],
 )
-def test_wrong_usage(capsys: pytest.CaptureFixture[str], args: list[str], says: str, code: int) -> None:
-    """What is wrong, in one line."""
+def test_wrong_usage_is_reported(capsys: pytest.CaptureFixture[str], args: list[str], says: str, code: int) -> None:
+    """The message names the error."""
     assert says in out(capsys, *args, code=code)
 
 
-def test_say_wants_lexicons_that_are_there(
+def test_say_refuses_an_unknown_lexicon(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, store: LexiconStore
 ) -> None:
-    """A lexicon that is named holds, one that is not there ends the command before any sound."""
+    """A named lexicon is used; an unknown one ends the command before any audio."""
     workers: dict[Lang, str] = {"zh": "tone", "en": "tone"}
 
     def open_synthesizer(_: Sequence[str]) -> Synthesizer:

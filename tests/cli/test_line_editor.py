@@ -1,4 +1,4 @@
-"""Keys become acts: silence, a line, leaving."""
+"""Line editor: keys become acts."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ def feed(typed: LineEditor, *texts: str, sounding: bool = True, every_s: float =
 
 @pytest.mark.parametrize("key", [" ", "\u3000", "\x1b"])
 @pytest.mark.parametrize("lines", [True, False])
-def test_keys_that_stop(key: str, lines: bool) -> None:
-    """While the voice sounds, and only then."""
+def test_space_and_escape_stop_the_voice(key: str, lines: bool) -> None:
+    """The keys stop only a voice that sounds."""
     assert feed(LineEditor(lines=lines), key) == [Stop()]
     assert Stop() not in feed(LineEditor(lines=lines), key, sounding=False)
 
@@ -38,8 +38,8 @@ def test_other_keys_do_not_stop() -> None:
     assert feed(LineEditor(lines=False), "abc\n你\x04\x7f", *ARROWS) == []
 
 
-def test_lines_are_typed_while_the_voice_sounds() -> None:
-    """A space in a line is a space; Escape stops and leaves the line."""
+def test_lines_can_be_typed_during_playback() -> None:
+    """A space inside a line is a space; Escape stops the voice and keeps the line."""
     typed = LineEditor(lines=True)
     assert feed(typed, "How", " ", "are", "\x1b") == [Stop()]
     assert typed.line == "How are"
@@ -47,8 +47,8 @@ def test_lines_are_typed_while_the_voice_sounds() -> None:
     assert typed.line == ""
 
 
-def test_editing() -> None:
-    """As a terminal's own lines."""
+def test_editing_keys_work_as_in_a_terminal() -> None:
+    """Backspace, Ctrl-W and Ctrl-U delete a letter, a word and the line."""
     typed = LineEditor(lines=True)
     assert feed(typed, "one twoo\x7f 三四\b", sounding=False) == []
     assert typed.line == "one two 三"
@@ -64,32 +64,32 @@ def test_editing() -> None:
     assert typed.line == "a b"
 
 
-def test_leaving() -> None:
-    """On an empty line; empty lines are nothing."""
+def test_ctrl_d_leaves_on_an_empty_line() -> None:
+    """Ctrl-D inside a line does nothing, and blank lines are ignored."""
     typed = LineEditor(lines=True)
     assert feed(typed, "\n", "  \n", "\x04", sounding=False) == [Leave()]
     assert feed(typed, "x\x04\n", sounding=False) == [Say("x")]
 
 
 @pytest.mark.parametrize("arrow", ARROWS)
-def test_keys_that_send_a_sequence(arrow: str) -> None:
-    """Neither stop nor appear in the line; what follows them does."""
+def test_escape_sequences_are_ignored(arrow: str) -> None:
+    """Arrow keys neither stop the voice nor appear in the line."""
     typed = LineEditor(lines=True)
     assert feed(typed, f"a{arrow}b") == []
     assert typed.line == "ab"
 
 
 @given(st.sampled_from(ARROWS), st.integers(1, 5))
-def test_a_sequence_that_comes_in_pieces(arrow: str, cut: int) -> None:
-    """If it is cut behind its Escape that one may count, but nothing of it appears in the line."""
+def test_split_escape_sequence_does_not_appear_in_the_line(arrow: str, cut: int) -> None:
+    """A sequence that is cut right after its Escape may stop the voice."""
     typed = LineEditor(lines=True)
     acts = feed(typed, arrow[:cut], arrow[cut:], every_s=SEQUENCE_S / 2)
     assert acts == ([Stop()] if cut == 1 else [])
     assert typed.line == ""
 
 
-def test_escape_then_text() -> None:
-    """What a person types next is text, even if it could be of a sequence."""
+def test_text_after_escape_is_text() -> None:
+    """Later text counts as text even if it could belong to an escape sequence."""
     typed = LineEditor(lines=True)
     assert feed(typed, "\x1b", "Oh", every_s=0.5) == [Stop()]
     assert typed.line == "Oh"
@@ -98,8 +98,8 @@ def test_escape_then_text() -> None:
 
 
 @given(st.text(st.characters(exclude_characters="\x1b"), max_size=30), st.lists(st.integers(0, 30), max_size=4))
-def test_cuts_do_not_matter(text: str, cuts: list[int]) -> None:
-    """The same acts however the terminal hands it over."""
+def test_acts_do_not_depend_on_cuts(text: str, cuts: list[int]) -> None:
+    """Input gives the same acts however it is cut."""
     whole, parts = LineEditor(lines=True), LineEditor(lines=True)
     places = sorted({0, *(min(cut, len(text)) for cut in cuts), len(text)})
     pieces = [text[a:b] for a, b in pairwise(places)]
@@ -108,23 +108,23 @@ def test_cuts_do_not_matter(text: str, cuts: list[int]) -> None:
 
 
 @given(st.text(max_size=50), st.booleans(), st.booleans())
-def test_a_line_can_always_be_shown(text: str, lines: bool, sounding: bool) -> None:
-    """Whatever is sent, nothing in it moves the cursor."""
+def test_line_is_always_printable(text: str, lines: bool, sounding: bool) -> None:
+    """No input puts characters into the line that move the cursor."""
     typed = LineEditor(lines=lines)
     feed(typed, text, sounding=sounding)
     assert typed.line.isprintable()
     assert lines or not typed.line
 
 
-def test_a_line_has_an_end() -> None:
+def test_line_has_a_maximum_length() -> None:
     typed = LineEditor(lines=True)
     feed(typed, "x" * (MAX_LINE_CHARS + 10))
     assert len(typed.line) == MAX_LINE_CHARS
 
 
 @given(st.text(st.sampled_from("ab你e\u0301，"), max_size=30), st.integers(0, 20))
-def test_the_tail_fits(line: str, num_columns: int) -> None:
-    """And is as long as fits."""
+def test_tail_is_the_longest_that_fits(line: str, num_columns: int) -> None:
+    """One more character would not fit."""
     shown = tail(line, num_columns)
     assert line.endswith(shown)
     assert num_columns_of(shown) <= num_columns

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def ready_port(process: subprocess.Popen[bytes]) -> int:
-    """The port of a server, once it is ready."""
+    """Wait until a server is ready, and return its port."""
     assert process.stderr
     log = ""
     while "ready voices=" not in log:
@@ -34,7 +34,7 @@ def ready_port(process: subprocess.Popen[bytes]) -> int:
 
 
 def test_serves_until_interrupted(start: Start) -> None:
-    """It says where it listens, answers there, and a Ctrl-C is a normal end."""
+    """The server logs its port, answers there, and ends normally on Ctrl-C."""
     process = start("serve", "--port", "0")
     with urllib.request.urlopen(f"http://127.0.0.1:{ready_port(process)}/v1/models") as answer:
         assert '"tone"' in answer.read().decode()
@@ -43,14 +43,14 @@ def test_serves_until_interrupted(start: Start) -> None:
     assert process.returncode == 0
 
 
-def test_other_machines_have_to_be_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    """An address that others reach is refused without --expose, and the message names the option."""
+def test_public_address_needs_expose(capsys: pytest.CaptureFixture[str]) -> None:
+    """An address that other machines can reach is refused without --expose, which the message names."""
     assert run(["serve", "--host", "0.0.0.0", "--port", "0"], None) == 2
     assert "--expose" in capsys.readouterr().err
 
 
-def test_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """With what to do about it."""
+def test_port_in_use_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """The message says how to choose another port."""
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
         other.listen()
@@ -58,21 +58,20 @@ def test_port_in_use_is_told(capsys: pytest.CaptureFixture[str]) -> None:
         assert run(["serve", "--port", str(port)], None) == 1
     error = capsys.readouterr().err
     assert (
-        error
-        == f"yuliu: error: port {port} is in use; take another one with --port, or with --port 0 any that is free\n"
+        error == f"yuliu: error: port {port} is in use; choose another one with --port, or any free one with --port 0\n"
     )
 
 
-def test_no_such_address_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    """One that this machine does not have."""
+def test_foreign_address_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """An address of another machine is refused, and the message names the options."""
     assert run(["serve", "--host", "192.0.2.1", "--port", "0", "--expose", "--no-keys"], None) == 1
     error = capsys.readouterr().err
     assert error.startswith("yuliu: error: cannot listen on 192.0.2.1, port 0: ")
     assert "--host" in error
 
 
-def test_phrases_are_spoken_before_it_is_ready(start: Start, tmp_path: Path) -> None:
-    """Those of a file are kept when the server says that it is ready; presets of a file can be named."""
+def test_phrases_are_synthesized_before_the_server_is_ready(start: Start, tmp_path: Path) -> None:
+    """A ready server has the phrases and presets of its files."""
     (tmp_path / "greetings.txt").write_text("# greetings\n你好！\nHello there.\n", encoding="utf-8")
     (tmp_path / "ours.toml").write_text('[dialogue]\nclass = "bulk"\n', encoding="utf-8")
     process = start(
@@ -95,10 +94,10 @@ def test_phrases_are_spoken_before_it_is_ready(start: Start, tmp_path: Path) -> 
         ("--presets", b"[dialogue]\nclass = 1\n", "dialogue.class"),
     ],
 )
-def test_wrong_files_are_told(
+def test_wrong_files_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, content: bytes | None, says: str
 ) -> None:
-    """Before anything is loaded, with what is wrong."""
+    """The error and its place are reported before anything is loaded."""
     path = tmp_path / "phrases.txt"
     if content is not None:
         path.write_bytes(content)

@@ -1,4 +1,4 @@
-"""Where sound goes. What the file holds when the program ends early is tested with the program."""
+"""Sinks for audio. Files after an early end of the program are tested with the program."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ RAMP = np.linspace(-1, 1, 1000, dtype=np.float32)
 
 @given(st.lists(st.integers(0, 1000), max_size=5))
 def test_wav_file_is_valid_after_every_write(tmp_path_factory: pytest.TempPathFactory, sizes: list[int]) -> None:
-    """At each moment the header tells the true sizes."""
+    """The header always has the true sizes."""
     path = tmp_path_factory.mktemp("wav") / "out.wav"
     sink = WavFile(str(path), 24_000)
     expected = b""
@@ -43,8 +43,8 @@ def test_wav_file_is_valid_after_every_write(tmp_path_factory: pytest.TempPathFa
     assert path.exists() == bool(sizes)
 
 
-def test_wav_file_ends_where_its_sizes_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A WAV file cannot tell more than 4 GiB: what does not fit is refused, what fitted stays."""
+def test_full_wav_file_refuses_samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A WAV file holds at most 4 GiB: further samples are refused, earlier ones stay."""
     monkeypatch.setattr(sinks, "MAX_WAV_DATA_BYTES", 5000)
     sink = WavFile(str(tmp_path / "out.wav"), 24_000)
     sink.write(RAMP)
@@ -55,14 +55,14 @@ def test_wav_file_ends_where_its_sizes_end(tmp_path: Path, monkeypatch: pytest.M
     assert len(wav_samples(tmp_path / "out.wav")) == 4000
 
 
-def test_largest_wav_file_is_not_taken_for_a_stream() -> None:
-    """Its size is even and is not the one that stands for "not known"."""
+def test_largest_wav_file_is_not_a_stream() -> None:
+    """The maximum size is even, and differs from the size that means "unknown"."""
     assert sinks.MAX_WAV_DATA_BYTES % 2 == 0
     assert sinks.MAX_WAV_DATA_BYTES + HEADER_NUM_BYTES < UNKNOWN_NUM_BYTES
 
 
-def test_pipe_begins_with_an_open_ended_header(tmp_path: Path) -> None:
-    """Players take the sizes as "until the end"; the header comes once."""
+def test_pipe_starts_with_an_open_ended_header(tmp_path: Path) -> None:
+    """The header comes once, with sizes that mean "until the end"."""
     with (tmp_path / "pipe").open("wb", buffering=0) as file:
         sink = Pipe(file, 24_000)
         sink.write(RAMP)
@@ -74,8 +74,8 @@ def test_pipe_begins_with_an_open_ended_header(tmp_path: Path) -> None:
         assert wav.getframerate() == 24_000
 
 
-def test_pipe_that_does_not_block_is_waited_for() -> None:
-    """Another program may have made the shared pipe non-blocking: nothing is lost."""
+def test_non_blocking_pipe_loses_nothing() -> None:
+    """Another program may have made the shared pipe non-blocking; the sink waits for room."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     received = []
@@ -95,8 +95,8 @@ def test_pipe_that_does_not_block_is_waited_for() -> None:
     assert b"".join(received) == 200 * to_s16le(RAMP)
 
 
-def test_path_decides_what_is_written(tmp_path: Path) -> None:
-    """A file has a header that is corrected; what is no file cannot be corrected."""
+def test_path_selects_the_sink(tmp_path: Path) -> None:
+    """A regular file has a header that is updated; other files cannot be updated."""
     assert isinstance(open_path(str(tmp_path / "new.wav"), 24_000, "wav"), WavFile)
     assert isinstance(open_path(str(tmp_path / "new.pcm"), 24_000, "pcm"), RawFile)
     null = open_path(os.devnull, 24_000, "wav")
@@ -131,7 +131,7 @@ class OutputStream:
 
 @pytest.fixture
 def device_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A ``sounddevice.py`` of the test's own, which is imported instead of the real one."""
+    """Fake ``sounddevice.py``, which is imported instead of the real one."""
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.delitem(sys.modules, "sounddevice", raising=False)
     return tmp_path / "sounddevice.py"
@@ -143,7 +143,7 @@ def played() -> list[Any]:
 
 
 def test_device_plays_to_the_end(device_module: Path) -> None:
-    """After the last sound comes silence, since some drivers drop what they hold when stopped."""
+    """Silence follows the last samples, since some drivers drop their buffer when stopped."""
     device_module.write_text(DEVICE)
     device = open_device(24_000)
     device.write(RAMP)
@@ -152,8 +152,8 @@ def test_device_plays_to_the_end(device_module: Path) -> None:
     assert played() == [("open", 24_000, 1), ("start",), ("write", (1000, 1)), silence, ("stop",), ("close",)]
 
 
-def test_device_falls_silent_at_once(device_module: Path) -> None:
-    """What it holds is dropped; a device that never sounded is only closed."""
+def test_device_falls_silent_immediately(device_module: Path) -> None:
+    """The device's buffer is dropped; a device that never played is only closed."""
     device_module.write_text(DEVICE)
     device = open_device(24_000)
     device.abandon()
@@ -172,15 +172,15 @@ def test_device_falls_silent_at_once(device_module: Path) -> None:
         (DEVICE.replace('return {"name"', 'raise PortAudioError; return {"name"'), "plug one in"),
     ],
 )
-def test_no_device_says_what_to_do(device_module: Path, module: str, advice: str) -> None:
-    """Whether the package, the library or the device itself is missing; and writing a file always works."""
+def test_missing_device_is_reported_with_a_remedy(device_module: Path, module: str, advice: str) -> None:
+    """The remedy depends on the missing part, and writing a file is always offered."""
     device_module.write_text(module)
     with pytest.raises(NoSoundDevice, match=f"{advice}.*-o out.wav"):
         default_device_name()
 
 
-def test_device_that_takes_no_such_format(device_module: Path) -> None:
-    """The message is the same as for none."""
+def test_unsupported_format_is_reported_like_a_missing_device(device_module: Path) -> None:
+    """The message is the same in both cases."""
     device_module.write_text(DEVICE.replace('calls.append(("open"', 'raise PortAudioError(("open"'))
     with pytest.raises(NoSoundDevice, match="plug one in"):
         open_device(24_000)

@@ -29,8 +29,8 @@ async def pieces_of(source: TextSource) -> list[str]:
 
 @pytest.mark.anyio
 @given(text=st.text(), read_num_bytes=st.integers(1, 5))
-async def test_characters_that_come_apart_are_put_together(text: str, read_num_bytes: int) -> None:
-    """Wherever the bytes of a pipe are cut, the text is the same; a byte order mark at its head is none of it."""
+async def test_split_characters_are_joined(text: str, read_num_bytes: int) -> None:
+    """The text does not depend on where the bytes of a pipe are cut; a leading byte order mark is dropped."""
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb"), pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "READ_NUM_BYTES", read_num_bytes)
@@ -40,8 +40,8 @@ async def test_characters_that_come_apart_are_put_together(text: str, read_num_b
 
 
 @pytest.mark.anyio
-async def test_what_is_no_utf8_in_a_pipe_is_replaced() -> None:
-    """A writer's slip does not end the speech; a character cut off by the end is a slip too."""
+async def test_invalid_utf8_in_a_pipe_is_replaced() -> None:
+    """Invalid bytes do not end the speech; neither does an incomplete last character."""
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb"):
         os.write(writing, b"ab\xff\xe4\xbd")
@@ -50,8 +50,8 @@ async def test_what_is_no_utf8_in_a_pipe_is_replaced() -> None:
 
 
 @pytest.mark.anyio
-async def test_a_piece_comes_before_the_next_is_written() -> None:
-    """Text is given on as soon as it is there."""
+async def test_pieces_arrive_immediately() -> None:
+    """Each piece is passed on before the next one is written."""
     reading, writing = os.pipe()
     with os.fdopen(reading, "rb"), os.fdopen(writing, "wb", buffering=0) as file:
         pieces = from_descriptor(reading, READING).pieces
@@ -63,7 +63,7 @@ async def test_a_piece_comes_before_the_next_is_written() -> None:
 @pytest.mark.anyio
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=2000), max_size=3))
 async def test_arguments_are_joined_and_cut(texts: list[str]) -> None:
-    """They come with spaces between them, in pieces that are not too long."""
+    """Arguments are joined by spaces, and cut into pieces of limited size."""
     source = from_arguments(texts)
     pieces = await pieces_of(source)
     assert "".join(pieces) == " ".join(texts)
@@ -73,7 +73,7 @@ async def test_arguments_are_joined_and_cut(texts: list[str]) -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "gb18030", "utf-16", "utf-32"])
 def test_file_is_counted_and_cut(tmp_path: Path, encoding: str) -> None:
-    """The characters are known before, the pieces are short, and the byte order mark is none of the text."""
+    """The number of characters is known ahead, the pieces are short, and the byte order mark is dropped."""
     text = "你好，world。\r\n" * 1000
     (tmp_path / "text").write_bytes(text.encode(encoding))
     source = from_file(str(tmp_path / "text"), READING, encoding=encoding.removesuffix("-sig"))
@@ -86,29 +86,29 @@ def test_file_is_counted_and_cut(tmp_path: Path, encoding: str) -> None:
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("你好。".encode("gb18030") * 2000, "name its own, for example --encoding gb18030"),
-        ("好".encode() * 2000 + b"\xe5", "not in the encoding utf-8"),
+        ("你好。".encode("gb18030") * 2000, "give its encoding, for example --encoding gb18030"),
+        ("好".encode() * 2000 + b"\xe5", "is not valid utf-8"),
         (b"\x7fELF\0\0\0", "is not a text file"),
-        ("hello".encode("utf-16"), "or name its encoding, for example --encoding utf-16"),
+        ("hello".encode("utf-16"), "or give its encoding, for example --encoding utf-16"),
     ],
 )
-def test_file_that_is_no_text_is_refused_before_anything_is_spoken(tmp_path: Path, content: bytes, reason: str) -> None:
-    """Wherever in the file it shows."""
+def test_invalid_text_file_is_refused_before_speaking(tmp_path: Path, content: bytes, reason: str) -> None:
+    """The whole file is checked first."""
     (tmp_path / "text").write_bytes(content)
     with pytest.raises(InvalidRequest, match=reason):
         from_file(str(tmp_path / "text"), READING)
 
 
-def test_file_that_is_too_large_is_refused(tmp_path: Path) -> None:
-    """Unread."""
+def test_oversized_file_is_refused(tmp_path: Path) -> None:
+    """A file above the maximum is refused without reading it."""
     with (tmp_path / "text").open("wb") as file:
         file.truncate(MAX_FILE_BYTES + 1)
     with pytest.raises(InvalidRequest, match="split it"):
         from_file(str(tmp_path / "text"), READING)
 
 
-def test_named_pipe_is_taken_as_it_comes(tmp_path: Path) -> None:
-    """As bash gives one for ``-f <(some-llm)``: nobody knows before how long it is."""
+def test_named_pipe_is_read_as_text_arrives(tmp_path: Path) -> None:
+    """A pipe such as that of ``-f <(some-llm)`` has no known length."""
     path = tmp_path / "pipe"
     os.mkfifo(path)
     writing = os.open(path, os.O_RDWR)

@@ -1,4 +1,4 @@
-"""Numbers in plain words, and a status line that leaves no traces."""
+"""Readable numbers, and a status line that leaves no traces."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from yuliu.cli.console.terminal import StatusLine, bar, count, duration, fitting
 
 
 class Terminal(io.StringIO):
-    """A terminal of 80 columns."""
+    """Terminal of 80 columns."""
 
     def isatty(self) -> bool:
         return True
 
 
 class Clock:
-    """Time that goes on when told."""
+    """Virtual clock."""
 
     now_s = 0.0
 
@@ -28,7 +28,7 @@ class Clock:
 
 
 def screen(drawn: str) -> str:
-    """What is to be seen of one line on which carriage returns overwrite."""
+    """Return the visible content of a line in which carriage returns overwrite."""
     line: list[str] = []
     at = 0
     for char in drawn:
@@ -45,7 +45,7 @@ def screen(drawn: str) -> str:
     [(0, "0.0 s"), (3.14, "3.1 s"), (9.96, "10 s"), (59.4, "59 s"), (59.6, "1:00"), (65, "1:05"), (7201, "2:00:01")],
 )
 def test_duration(seconds: float, words: str) -> None:
-    """Short times have a tenth, long ones minutes and hours."""
+    """Short times have tenths; long ones have minutes and hours."""
     assert duration(seconds) == words
 
 
@@ -61,24 +61,24 @@ def test_duration(seconds: float, words: str) -> None:
     ],
 )
 def test_size(num_bytes: int, words: str) -> None:
-    """Two or three digits and a unit."""
+    """A size has two or three digits and a unit."""
     assert size(num_bytes) == words
 
 
 def test_count_and_bar() -> None:
-    """One has no s; the bar is full at the end and never longer."""
+    """One has no plural s; the bar is full at the end and never longer."""
     assert (count(1, "character"), count(12345, "character")) == ("1 character", "12,345 characters")
     assert (bar(0, 4), bar(0.5, 4), bar(1.2, 4)) == ("[----]", "[##--]", "[####]")
 
 
-def test_table_lines_up() -> None:
-    """Columns start at one place; a long last one is left as it is."""
+def test_table_columns_are_aligned() -> None:
+    """Columns start at the same place; the last one may be of any width."""
     assert table([("A", "B"), ("long", "x y")]).splitlines()[1] == "long  x y"
 
 
 @given(st.lists(st.text(st.characters(categories=["L"]), min_size=1)), st.integers(0, 100))
 def test_fields_fit(fields: list[str], num_columns: int) -> None:
-    """The line is never too long, and what is shown are the first fields."""
+    """The line is never too long, and shows the first fields."""
     line = fitting(fields, num_columns)
     assert len(line) <= num_columns
     assert "  ".join(fields).startswith(line)
@@ -86,7 +86,7 @@ def test_fields_fit(fields: list[str], num_columns: int) -> None:
 
 @given(st.lists(st.lists(st.text(st.characters(categories=["L"]), max_size=60), max_size=3)))
 def test_status_line_leaves_nothing(updates: list[list[str]]) -> None:
-    """Each update replaces the one before whole, and after clear the line is empty."""
+    """Each update replaces the previous one completely, and clear() leaves the line empty."""
     terminal, clock = Terminal(), Clock()
     status = StatusLine(terminal, clock=clock)
     for fields in updates:
@@ -98,8 +98,8 @@ def test_status_line_leaves_nothing(updates: list[list[str]]) -> None:
     assert "\n" not in terminal.getvalue()
 
 
-def test_status_line_is_drawn_seldom() -> None:
-    """Nothing for work that is over soon, then at most ten times a second."""
+def test_status_line_limits_its_updates() -> None:
+    """Short work draws nothing; longer work draws at most ten times per second."""
     terminal, clock = Terminal(), Clock()
     status = StatusLine(terminal, clock=clock)
     for _ in range(200):
@@ -109,8 +109,8 @@ def test_status_line_is_drawn_seldom() -> None:
 
 
 @pytest.mark.parametrize(("stream", "enabled"), [(io.StringIO(), True), (Terminal(), False)])
-def test_status_line_draws_nothing_where_nobody_looks(stream: io.StringIO, enabled: bool) -> None:
-    """Neither into files and pipes, nor when told to be quiet."""
+def test_status_line_is_drawn_on_terminals_only(stream: io.StringIO, enabled: bool) -> None:
+    """Nothing is drawn into files and pipes, or when disabled."""
     clock = Clock()
     status = StatusLine(stream, enabled=enabled, clock=clock)
     clock.now_s = 5.0
@@ -119,8 +119,8 @@ def test_status_line_draws_nothing_where_nobody_looks(stream: io.StringIO, enabl
     assert stream.getvalue() == ""
 
 
-def test_terminal_that_goes_away_is_survived() -> None:
-    """The work goes on, unseen."""
+def test_status_line_survives_a_lost_terminal() -> None:
+    """Drawing stops when the terminal is gone, and the work continues."""
 
     class Gone(Terminal):
         def write(self, text: str) -> int:

@@ -1,4 +1,4 @@
-"""What a listener at a terminal is shown."""
+"""Lines that show a listener what was heard."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.cli.remote import Played
-from yuliu.cli.text_input.conversation import heard
+from yuliu.cli.text_input.conversation import Interruption, heard_lines
 from yuliu.cli.text_input.line_editor import num_columns_of
 from yuliu.types import Heard
 
 TEXT = "Your train leaves at seven.\nIt stops in two towns."
 
 
-def played(text: str, place: int | None) -> Played:
-    told = None if place is None else Heard(1.2, place)
-    return Played(said=[text[:5], text[5:]], interrupted_at_s=1.2344, heard=told)
+def interruption(text: str, place: int | None) -> Interruption:
+    return Interruption(text, 1.2344, None if place is None else Heard(1.2, place))
 
 
 @pytest.mark.parametrize(
@@ -36,19 +34,20 @@ def played(text: str, place: int | None) -> Played:
         (30, 0, ["heard 1,234 ms, to character 0 of 50: ", "not heard: Your train leav..."]),
     ],
 )
-def test_what_was_heard_and_what_was_not(num_columns: int, place: int, lines: list[str]) -> None:
-    """The end of the one, the beginning of the other, each on one line."""
-    assert heard(played(TEXT, place), num_columns) == lines
+def test_heard_and_unheard_text_are_shown(num_columns: int, place: int, lines: list[str]) -> None:
+    """The end of the heard text and the start of the rest have one line each."""
+    assert heard_lines(interruption(TEXT, place), num_columns) == lines
 
 
-def test_a_server_that_does_not_say() -> None:
-    """The time is known all the same."""
-    assert heard(played(TEXT, None), 99) == ["heard 1,234 ms; the server did not say how far in the text that is"]
+def test_time_is_shown_without_a_report_of_the_server() -> None:
+    """The heard time is known even if the position in the text is not."""
+    message = "heard 1,234 ms; the server did not report the position in the text"
+    assert heard_lines(interruption(TEXT, None), 99) == [message]
 
 
 @given(st.text(max_size=60), st.integers(0, 60), st.integers(60, 100))
-def test_it_fits(text: str, place: int, num_columns: int) -> None:
-    """Wide characters too, whatever the text is."""
-    for line in heard(played(text, min(place, len(text))), num_columns):
+def test_lines_fit_the_terminal(text: str, place: int, num_columns: int) -> None:
+    """No text makes a line too wide, even with wide characters."""
+    for line in heard_lines(interruption(text, min(place, len(text))), num_columns):
         assert num_columns_of(line) < num_columns
         assert line.isprintable()

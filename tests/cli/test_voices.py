@@ -1,4 +1,4 @@
-"""``yuliu voices`` in a home of its own, with a voice whose files come from a folder."""
+"""``yuliu voices`` in a temporary home, with a voice whose files come from a directory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """A home with the manifest of ``plain``, whose weights lie beside it."""
+    """Home with the manifest of ``plain``, and its weights beside it."""
     box = tmp_path / "voices.d" / "box"
     box.mkdir(parents=True)
     (box / "weights.bin").write_bytes(WEIGHTS)
@@ -63,7 +63,7 @@ def home(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def yuliu(home: Path, capsys: pytest.CaptureFixture[str]) -> Yuliu:
-    """Runs ``yuliu voices`` with some arguments; gives exit code, output and messages."""
+    """Run ``yuliu voices``, and return its exit code, output and messages."""
 
     def yuliu(*args: str) -> tuple[int, str, str]:
         code = run(["voices", *args], Wiring(open_store=lambda: VoiceStore(home)))
@@ -72,8 +72,8 @@ def yuliu(home: Path, capsys: pytest.CaptureFixture[str]) -> Yuliu:
     return yuliu
 
 
-def test_lists_what_there_is(yuliu: Yuliu) -> None:
-    """A row for each voice tells its languages, its state and its terms, and how to get it."""
+def test_list_shows_each_voice(yuliu: Yuliu) -> None:
+    """A row shows the languages, state and licence of a voice; the last line says how to get one."""
     code, out, _ = yuliu("list")
     row = next(line.split() for line in out.splitlines() if line.startswith("plain"))
     assert row == ["plain", "zh", "en", "not", "pulled", "0", "B", "to", "fetch", "CC0-1.0"]
@@ -82,19 +82,19 @@ def test_lists_what_there_is(yuliu: Yuliu) -> None:
     assert code == 0
 
 
-def test_lists_as_json(yuliu: Yuliu) -> None:
-    """--json gives all that is known, for programs."""
+def test_list_as_json_has_all_fields(yuliu: Yuliu) -> None:
+    """--json prints all that is known about each voice."""
     _, out, _ = yuliu("list", "--json")
     plain = {voice["name"]: voice for voice in json.loads(out)}["plain"]
     assert (plain["state"], plain["languages"], plain["commercial_use"]) == ("absent", ["zh", "en"], True)
 
 
 def test_pull_verify_remove(yuliu: Yuliu, home: Path) -> None:
-    """A voice is pulled, verified, found damaged once a byte is wrong, pulled again and removed."""
+    """A voice is pulled, verified, found damaged after a byte changes, pulled again and removed."""
     code, out, err = yuliu("pull", "plain")
     assert (code, out) == (0, "plain: ready, 10 kB\n")
-    assert "plain: checking weights.bin" in err
-    assert yuliu("verify") == (0, "plain: every file is as it must be\n", "")
+    assert "plain: verifying weights.bin" in err
+    assert yuliu("verify") == (0, "plain: every file is correct\n", "")
     (path,) = home.glob("voices/plain/*/weights.bin")
     path.write_bytes(b"\1" + WEIGHTS[1:])
     code, out, _ = yuliu("verify", "plain")
@@ -108,8 +108,8 @@ def test_pull_verify_remove(yuliu: Yuliu, home: Path) -> None:
     assert yuliu("verify") == (0, "no voice has been pulled; to get one: yuliu voices pull\n", "")
 
 
-def test_info_tells_the_terms(yuliu: Yuliu) -> None:
-    """Whether commercial use is allowed, by which licence, and what a pull would fetch."""
+def test_info_shows_the_terms_of_use(yuliu: Yuliu) -> None:
+    """The output shows commercial use, the licence, and the size of a pull."""
     code, out, _ = yuliu("info", "yuliu")
     assert code == 0
     assert "commercial   not allowed" in out
@@ -119,14 +119,14 @@ def test_info_tells_the_terms(yuliu: Yuliu) -> None:
 
 @pytest.mark.parametrize("command", ["info", "pull", "verify", "remove"])
 def test_unknown_voice_is_wrong_usage(yuliu: Yuliu, command: str) -> None:
-    """The message tells which voices there are."""
+    """The message lists the known voices."""
     code, out, err = yuliu(command, "nobody")
     assert (code, out) == (2, "")
     assert err == "yuliu: error: there is no voice of that name; known voices are baker, heart, plain, yuliu\n"
 
 
-def test_failed_pull_says_why(yuliu: Yuliu, home: Path) -> None:
-    """A file that is not there fails the pull with exit code 1 and one line."""
+def test_failed_pull_is_reported(yuliu: Yuliu, home: Path) -> None:
+    """A missing file fails the pull with exit code 1 and one line."""
     (home / "voices.d" / "box" / "weights.bin").unlink()
     code, _, err = yuliu("pull", "plain", "-q")
     assert code == 1
@@ -134,8 +134,8 @@ def test_failed_pull_says_why(yuliu: Yuliu, home: Path) -> None:
     assert len(err.splitlines()) == 1
 
 
-def test_wrong_manifest_is_told(yuliu: Yuliu, home: Path) -> None:
-    """A manifest of the user that is wrong is named."""
+def test_wrong_manifest_is_reported(yuliu: Yuliu, home: Path) -> None:
+    """The message names the user's manifest."""
     (home / "voices.d" / "plain.toml").write_text("schema = 1\n")
     code, _, err = yuliu("list")
     assert code == 2
@@ -143,7 +143,7 @@ def test_wrong_manifest_is_told(yuliu: Yuliu, home: Path) -> None:
 
 
 def test_progress_of_a_pull_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The line says how much is done, how fast it comes and how long it takes; at the end it is wiped."""
+    """The line shows progress, speed and remaining time; at the end it is wiped."""
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
@@ -162,7 +162,7 @@ def test_progress_of_a_pull_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_progress_without_a_known_size() -> None:
-    """Where the server does not tell the size, what came so far is told."""
+    """Without a known size, the line shows the bytes fetched so far."""
     assert pull_fields(PullProgress("plain", "a", "fetch", 1500, None), 0.0) == ["plain: 1.5 kB fetched", "a"]
     waiting = PullProgress("plain", "", "wait", 0, None)
     assert pull_fields(waiting, 0.0) == ["plain: waiting for another program"]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
-from yuliu.audio.resample import MAX_RATE, MIN_RATE
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+MIN_RATE, MAX_RATE = 8_000, 48_000
+"""Lowest and highest supported sample rate, in Hz."""
 
 FormatName = Literal["mp3", "opus", "aac", "flac", "wav", "pcm", "webm", "mp4", "mulaw", "alaw"]
 FORMATS: tuple[FormatName, ...] = get_args(FormatName)

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from yuliu.audio.formats import MAX_RATE, MIN_RATE
+
 if TYPE_CHECKING:
     from av.audio.frame import AudioFrame
     from av.filter import Graph
 
     from yuliu.types import Samples
-
-MIN_RATE, MAX_RATE = 8_000, 48_000
-"""Lowest and highest supported sample rate, in Hz."""
 
 NUM_TAPS = 128
 """Length of the filter, in samples at the lower of the two rates."""

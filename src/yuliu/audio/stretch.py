@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from yuliu.audio.formats import MIN_RATE
 from yuliu.audio.graphs import NO_SAMPLES, FilterGraph
-from yuliu.audio.resample import MIN_RATE, Resampler
+from yuliu.audio.resample import Resampler
 from yuliu.types import MAX_SPEED, MIN_SPEED
 
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
-"""The command line: ``yuliu say``, ``serve``, ``voices``, ``doctor`` and friends.
+"""Command line: ``yuliu say``, ``serve``, ``voices``, ``doctor`` and others.
 
-Nothing heavy is imported here, nor by ``yuliu --help``: each command imports what it needs when it runs.
+Neither this package nor ``yuliu --help`` imports anything heavy: each command imports what it needs when it runs.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ __all__ = ["main"]
 
 
 def main(args: Sequence[str] | None = None, *, obj: Wiring | None = None) -> NoReturn:
-    """Run the command line and exit the process: 0 fine, 1 failed, 2 wrong usage, 130 interrupted.
+    """Run the command line and exit the process: 0 success, 1 failure, 2 wrong usage, 130 interrupted.
 
     Args:
         args: Arguments without the program's name; those of the process by default.
-        obj: Where commands get synthesizers and voices from; the installed voices by default.
+        obj: Source of synthesizers and voices; the installed voices by default.
     """
     from yuliu.cli.app import run
 

@@ -1,4 +1,4 @@
-"""The tree of commands. A command's module is imported when it is run, or when its own help is asked for."""
+"""Tree of commands. The module of a command is imported when the command runs or shows its help."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from yuliu.cli.console.descriptors import open_closed_descriptors
 from yuliu.cli.console.errors import report
 from yuliu.cli.console.terminal import colours_wanted
+from yuliu.cli.process import open_closed_descriptors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,44 +19,44 @@ if TYPE_CHECKING:
     from yuliu.cli.wiring import Wiring
 
 COMMANDS = {
-    "say": "Speak a text, a file, or what is piped in while it is being written.",
+    "say": "Speak a text, a file, or piped input while it is being written.",
     "serve": "Run the server.",
-    "client": "Speak from a server elsewhere; show what its first sound waits for.",
-    "explain": "Show how a text will be read, before any sound is made.",
-    "lexicon": "Say how words are to be said: list, add, remove, import, export, check.",
-    "voices": "List, pull, check and remove voices.",
-    "keys": "Make and revoke the keys that a server wants of who calls.",
-    "presets": "List the presets: how text is cut and scheduled for a kind of use.",
-    "doctor": "Check whether everything works here, and say what to do if not.",
-    "bench": "Measure what this machine reaches: time to first packet, speed, memory.",
-    "simulate": "Find out on a virtual clock how many listeners a machine could carry.",
-    "replay": "Show what the scheduler decided in a recorded run.",
+    "client": "Speak through a server elsewhere; break down its latency.",
+    "explain": "Show how a text will be read, without synthesizing it.",
+    "lexicon": "Manage pronunciations: list, add, remove, import, export, check.",
+    "voices": "List, pull, verify and remove voices.",
+    "keys": "Create and revoke API keys.",
+    "presets": "List the presets: text segmentation and scheduling for each use case.",
+    "doctor": "Check the installation, and say how to fix what is broken.",
+    "bench": "Benchmark this machine: time to first packet, speed, memory.",
+    "simulate": "Estimate on a virtual clock how many listeners a machine can serve.",
+    "replay": "Show the scheduler's decisions in a recorded run.",
     "completion": "Print the completion script for a shell.",
 }
-"""What is shown in ``yuliu --help``: so that it need not import the commands' modules."""
+"""Commands with their summaries, so that ``yuliu --help`` need not import their modules."""
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name and imports ``yuliu.cli.commands.NAME`` for the one that is run."""
+    """Group that imports ``yuliu.cli.commands.NAME`` only for the command that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order people need them."""
+        """List the commands in the order of the table."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command object called ``command`` in its module."""
+        """Return the object ``command`` of the command's module."""
         if cmd_name not in COMMANDS:
             return None
         command: click.Command = importlib.import_module(f"yuliu.cli.commands.{cmd_name}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """From the table above."""
+        """Write the table above."""
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
-        """Run the command; an interrupt is reported here, before click turns it into an error of its own."""
+        """Run the command, and report an interrupt before click turns it into an error of its own."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt as error:
@@ -66,13 +66,13 @@ class LazyGroup(click.Group):
 EPILOG = """\b
 Examples:
   yuliu voices pull                     get the voices, once
-  yuliu say "你好，world."               speak
-  some-llm | yuliu say                  speak while it is being written
+  yuliu say "你好，world."               speak a text
+  some-llm | yuliu say                  speak text as it is written
   yuliu say -f chapter.txt -o chapter.wav
   yuliu serve
 
 \b
-Completion of commands, options and voices, for bash (zsh and fish likewise):
+Completion of commands, options and voices in bash (also in zsh and fish):
   yuliu completion bash >> ~/.bashrc
 """
 
@@ -81,9 +81,9 @@ Completion of commands, options and voices, for bash (zsh and fish likewise):
 @click.version_option(package_name="yuliu", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show tracebacks of errors.")
 def cli(debug: bool) -> None:
-    """Streaming text-to-speech in Mandarin, English and both mixed.
+    """Streaming text-to-speech in Mandarin, English and a mix of both.
 
-    Text flows in while it is written, sound flows out while it is made.
+    Text flows in while it is being written; audio flows out while it is being made.
     """
 
 
@@ -99,6 +99,6 @@ def run(args: Sequence[str] | None, obj: Wiring | None) -> int:
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
-    except Exception as error:  # noqa: BLE001 - the boundary to the person: everything is told, nothing is hidden
+    except Exception as error:  # noqa: BLE001 - the outermost boundary: every error is reported to the user
         return report(error, debug="--debug" in given)
     return code if isinstance(code, int) else 0

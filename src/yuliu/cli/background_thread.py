@@ -1,7 +1,7 @@
-"""Blocking calls beside a running loop, on a thread that never keeps the program from ending.
+"""Thread for blocking calls beside an event loop, which never keeps the program from ending.
 
-``asyncio.to_thread`` will not do: the loop waits for its threads when it ends, so that a Ctrl-C while standard input
-is quiet, or while the reader of a pipe has stopped reading, would hang until somebody else moves.
+``asyncio.to_thread`` does not fit: the loop waits for its threads when it ends, so a Ctrl-C would hang while standard
+input is silent, or while the reader of a pipe has stopped reading.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ V = TypeVar("V")
 
 
 class BackgroundThread:
-    """Runs calls one after the other, in the order they were given. A call that never returns is left behind.
+    """Runs calls one after the other, in order. A call that never returns is abandoned at exit.
 
     Args:
-        name: The thread's name, for debuggers.
+        name: Name of the thread, for debuggers.
     """
 
     def __init__(self, name: str) -> None:
@@ -31,14 +31,14 @@ class BackgroundThread:
         threading.Thread(target=self._run, name=name, daemon=True).start()
 
     async def run(self, call: Callable[[], T]) -> T:
-        """Call it and wait for what it returns or raises. If the waiting task is cancelled the call goes on alone."""
+        """Run a call and wait for its result. If the waiting task is cancelled, the call continues on its own."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
 
         def perform() -> None:
             try:
                 outcome = call()
-            except Exception as error:  # noqa: BLE001 - handed on whole to the task that waits
+            except Exception as error:  # noqa: BLE001 - passed on unchanged to the waiting task
                 _settle(loop, future, future.set_exception, error)
             else:
                 _settle(loop, future, future.set_result, outcome)
@@ -58,5 +58,5 @@ def _settle(
         if not future.done():
             settle(outcome)
 
-    with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits any more
+    with suppress(RuntimeError):  # the loop is closed, so no task waits any more
         loop.call_soon_threadsafe(unless_cancelled)

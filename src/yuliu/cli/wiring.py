@@ -1,4 +1,4 @@
-"""Where the commands get what they work with. Tests and embedders put in their own."""
+"""Dependencies of the commands, which tests and embedding programs replace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from yuliu.voices import VoiceStore
 
 
-def _open_synthesizer(voices: Sequence[str], **options: Any) -> Synthesizer:  # noqa: ANN401 - those of yuliu.open
+def _open_synthesizer(voices: Sequence[str], **options: Any) -> Synthesizer:  # noqa: ANN401 - options of yuliu.open
     import yuliu
 
     return yuliu.open(*voices, **options)
@@ -27,10 +27,10 @@ def _open_store() -> VoiceStore:
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """Passed as ``obj`` to :func:`yuliu.cli.main`."""
+    """Dependencies, passed as ``obj`` to :func:`yuliu.cli.main`."""
 
     open_synthesizer: Callable[..., Synthesizer] = _open_synthesizer
-    """Loads the voices of these names (a sequence), or the default ones if there are none; the caller closes the
-    synthesizer. A server gives further options of :func:`yuliu.open` by name."""
+    """Loads the voices named in a sequence, or the default ones if it is empty; the caller closes the result. The
+    server passes further options of :func:`yuliu.open` by name."""
     open_store: Callable[[], VoiceStore] = _open_store
-    """The voices of this machine."""
+    """Opens the store of the voices on this machine."""

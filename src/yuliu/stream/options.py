@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from yuliu.audio.chain import NO_EFFECTS
 from yuliu.audio.denoise import require_denoise
-from yuliu.audio.resample import MAX_RATE, MIN_RATE
+from yuliu.audio.formats import MAX_RATE, MIN_RATE
 from yuliu.errors import InvalidRequest
 from yuliu.presets import Preset, resolve
 from yuliu.scheduler.policy.events import Terms

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from yuliu.audio.resample import MAX_RATE, MIN_RATE, Resampler
+from yuliu.audio.formats import MAX_RATE, MIN_RATE
+from yuliu.audio.resample import Resampler
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:

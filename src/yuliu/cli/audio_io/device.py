@@ -1,4 +1,4 @@
-"""Opening the sound device, with advice for whoever has none."""
+"""Sound device of the command line, with advice where there is none."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ if TYPE_CHECKING:
 
 
 class NoSoundDevice(CommandError):
-    """Nothing can be played here; the message says what to do."""
+    """No sound device can be used; the message says what to do."""
 
 
-ELSE_WRITE = "or write a file, with -o out.wav"
+ELSE_WRITE = "or write a file with -o out.wav"
 
 
 def open_device(sample_rate: int) -> SoundDevice:
-    """The system's default output, ready to play mono at ``sample_rate`` Hz.
+    """Open the system's default output for mono at ``sample_rate`` Hz.
 
     Raises:
-        NoSoundDevice: There is none, or it does not take the format.
+        NoSoundDevice: There is no device, or it does not support the rate.
     """
     from yuliu.playback.device import SoundDeviceFailed, open_sound_device
 
@@ -32,10 +32,10 @@ def open_device(sample_rate: int) -> SoundDevice:
 
 
 def default_device_name() -> str:
-    """Of the system's default output.
+    """Return the name of the system's default output.
 
     Raises:
-        NoSoundDevice: There is none.
+        NoSoundDevice: There is no device.
     """
     from yuliu.playback.device import SoundDeviceFailed, sound_device_name
 

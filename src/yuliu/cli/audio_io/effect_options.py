@@ -1,4 +1,4 @@
-"""What commands that speak let one do to the sound: the options, and what they come to."""
+"""Effect options of ``say`` and ``client``."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ _OPTIONS = (
         type=click.FloatRange(-60, 20),
         default=0.0,
         metavar="DB",
-        help="Louder or softer, -60 to 20 dB; never clipped.",
+        help="Volume change, -60 to 20 dB; the audio never clips.",
     ),
     click.option(
         "--pitch",
         type=click.FloatRange(-12, 12),
         default=0.0,
         metavar="SEMITONES",
-        help="Higher or lower, -12 to 12 semitones; beyond 3 it is another person.",
+        help="Pitch shift, -12 to 12 semitones; beyond 3 it sounds like another person.",
     ),
-    click.option("--level", is_flag=True, help="Bring all sentences slowly to one loudness."),
-    click.option("--compress", is_flag=True, help="Make loud and soft sounds more alike, for cars and streets."),
-    click.option("--highpass", is_flag=True, help="Take away what lies below a voice."),
-    click.option("--denoise", is_flag=True, help="Take noise away; needs the extra denoise where the voice is."),
+    click.option("--level", is_flag=True, help="Level the loudness of sentences."),
+    click.option("--compress", is_flag=True, help="Compress the dynamic range, for noisy surroundings."),
+    click.option("--highpass", is_flag=True, help="Remove frequencies below the voice."),
+    click.option("--denoise", is_flag=True, help="Remove noise; needs the extra denoise where the voice runs."),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class EffectsGiven:
-    """The options as they were given."""
+    """Effect options as given."""
 
     volume_db: float = 0.0
     pitch: float = 0.0
@@ -47,10 +47,10 @@ class EffectsGiven:
     denoise: bool = False
 
     def check(self) -> None:
-        """Find what cannot be done on this machine, before anything is loaded.
+        """Refuse effects that this machine cannot apply, before anything is loaded.
 
         Raises:
-            InvalidRequest: Noise is to be taken away, and what does it is not installed.
+            InvalidRequest: ``--denoise`` was given, and its extra is not installed.
         """
         if self.denoise:
             from yuliu.audio.denoise import require_denoise
@@ -58,7 +58,7 @@ class EffectsGiven:
             require_denoise()
 
     def effects(self) -> Effects:
-        """For a voice of this machine."""
+        """Return the effects for a voice on this machine."""
         from yuliu.audio.chain import Effects
         from yuliu.audio.compressor import Compression
 
@@ -72,7 +72,7 @@ class EffectsGiven:
         )
 
     def start_fields(self) -> StartFields:
-        """For a voice of a server; empty where nothing is wanted."""
+        """Return the effects for a voice on a server; empty if there are none."""
         switches = ("level", "compress", "highpass", "denoise")
         wanted: dict[str, object] = {name: True for name in switches if getattr(self, name)}
         found: StartFields = {}
@@ -86,12 +86,12 @@ class EffectsGiven:
 
 
 def effect_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a command the options."""
+    """Add the effect options to a command."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def take_effects(options: dict[str, Any]) -> EffectsGiven:
-    """What was given; taken out of all options of a command."""
+    """Remove the effect options from the options of a command, and return them."""
     return EffectsGiven(**{each.name: options.pop(each.name) for each in fields(EffectsGiven)})

@@ -1,7 +1,7 @@
-"""Files and pipes of ``yuliu say`` in formats that have to be encoded: mp3, opus and the like.
+"""Sinks for encoded audio: files and pipes in formats such as mp3 and opus.
 
-Other than samples these have no place where they could be cut: whatever ends the work, the encoder's last bytes are
-written, so that what is there can be played.
+Unlike bare samples, encoded audio cannot end anywhere: whatever ends the work, the encoder's last bytes are written, so
+that the file can be played.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 FINISHED = ("mp3", "flac", "webm")
-"""Formats whose head is written anew at the end of a file, to say how long it is."""
+"""Formats whose header is rewritten at the end of a file, with its duration."""
 
 
 class CodedPipe:
-    """Sound that is encoded as it is made, and cannot be taken back.
+    """Encoded audio in a pipe, or in a file that needs no corrections.
 
     Args:
-        open_file: Opens where to write, unbuffered; called when there are bytes to be written, not before.
-        write_all: Writes bytes to it, all of them.
-        encoding: What to make.
-        sample_rate: Of the samples to come, Hz.
+        open_file: Opens the unbuffered file to write to; called at the first bytes.
+        write_all: Writes all of some bytes to the file.
+        encoding: Target encoding.
+        sample_rate: Sample rate of the samples to be written, Hz.
     """
 
     def __init__(
@@ -51,22 +51,22 @@ class CodedPipe:
         self._file: BinaryIO | None = None
 
     def write(self, samples: Samples) -> None:
-        """Encode, and send what can be sent.
+        """Encode samples, and send the bytes that are ready.
 
         Raises:
-            OSError: The disk is full, or the reader has gone.
+            OSError: The disk is full, or the reader is gone.
         """
         self._send(self._encoder.write(samples))
 
     def finish(self) -> None:
-        """Send what the encoder held back, and close."""
+        """Send the encoder's last bytes, and close."""
         if self._file is not None:
             self._send(self._encoder.finish())
             self._file.close()
         self._encoder.close()
 
     def abandon(self) -> None:
-        """As :meth:`finish`: it is done at once."""
+        """Finish: it takes no time."""
         self.finish()
 
     def _send(self, data: bytes) -> None:
@@ -77,12 +77,12 @@ class CodedPipe:
 
 
 class CodedFile:
-    """A file whose head tells in the end how long it is.
+    """Encoded file whose header is rewritten at the end, with its duration.
 
     Args:
-        path: Of a regular file, existing or not; it is made when the first sound comes.
-        encoding: What to make, one of :data:`FINISHED`.
-        sample_rate: Of the samples to come, Hz.
+        path: Path of a regular file, existing or not; created at the first write.
+        encoding: Target encoding, one of :data:`FINISHED`.
+        sample_rate: Sample rate of the samples to be written, Hz.
     """
 
     def __init__(self, path: str, encoding: Encoding, sample_rate: int) -> None:
@@ -93,7 +93,7 @@ class CodedFile:
         self._codec: ContainerCodec | None = None
 
     def write(self, samples: Samples) -> None:
-        """Encode and append.
+        """Encode and append samples.
 
         Raises:
             OSError: The disk is full.
@@ -106,7 +106,7 @@ class CodedFile:
                 self._codec.write(to_s16(self._resampler.push(samples)))
 
     def finish(self) -> None:
-        """Encode what is left, write the head anew, and close.
+        """Encode the rest, rewrite the header, and close.
 
         Raises:
             OSError: The disk is full.
@@ -119,12 +119,12 @@ class CodedFile:
             self._file.close()
 
     def abandon(self) -> None:
-        """As :meth:`finish`: it is done at once."""
+        """Finish: it takes no time."""
         self.finish()
 
     @contextmanager
     def _until_full(self) -> Iterator[None]:
-        """Once the disk has refused, the encoder is not asked for its end: its complaint would hide the disk's."""
+        """Discard the encoder once the disk is full, so that its own error does not hide the disk's."""
         try:
             yield
         except OSError:
@@ -135,12 +135,12 @@ class CodedFile:
 
 
 class _Disk(FileIO):
-    """A file that says once that it can take no more, and which it is; what comes after that is let fall."""
+    """File that reports a full disk once, with its name, and ignores further bytes."""
 
     _is_full = False
 
     def write(self, data: ReadableBuffer, /) -> int:
-        """All of the bytes."""
+        """Write all of the bytes."""
         rest = memoryview(data)
         num_bytes = len(rest)
         while rest and not self._is_full:

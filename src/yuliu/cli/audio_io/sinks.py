@@ -1,7 +1,7 @@
-"""Where the sound of ``yuliu say`` goes: a file, a pipe, or a sound device.
+"""Sinks for audio: files and pipes.
 
-All calls block, and are made on one thread. ``finish`` is called once after the last sound; ``abandon`` instead of it
-when the work ends early, whatever the reason: what has been written until then stays valid.
+All calls block, and are made on one thread. ``finish`` is called once after the last audio; ``abandon`` replaces it
+when the work ends early for any reason. Everything written until then stays valid.
 """
 
 from __future__ import annotations
@@ -24,33 +24,33 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 MAX_WAV_DATA_BYTES = UNKNOWN_NUM_BYTES - HEADER_NUM_BYTES - 1
-"""Even, and less than the size that means "not known"."""
+"""Maximum size of WAV data: even, and less than the size that means "unknown"."""
 
 
 class Sink(Protocol):
-    """Takes sound."""
+    """Destination of audio."""
 
     def write(self, samples: Samples) -> None:
-        """Take samples (float32, mono, shape (num_samples,), range [-1, 1]); waits until there is room for them."""
+        """Write samples (float32, mono, shape (num_samples,), range [-1, 1]); wait until there is room for them."""
         ...
 
     def finish(self) -> None:
-        """All sound has been given: deliver it to the end, and close."""
+        """Deliver the written audio to its end, and close."""
         ...
 
     def abandon(self) -> None:
-        """Close at once."""
+        """Close immediately."""
         ...
 
 
 class WavFile:
-    """A WAV file whose header is right after every write, so that it is valid whenever the program ends.
+    """WAV file whose header is correct after every write, so that the file is valid whenever the program ends.
 
-    The file is made, or an older one overwritten, when the first sound comes: an error before that leaves it alone.
+    The file is created, or an older one overwritten, at the first write: an error before that leaves it alone.
 
     Args:
-        path: Of a regular file, existing or not.
-        sample_rate: Hz.
+        path: Path of a regular file, existing or not.
+        sample_rate: Sample rate of the audio, Hz.
     """
 
     def __init__(self, path: str, sample_rate: int) -> None:
@@ -60,17 +60,17 @@ class WavFile:
         self._num_bytes = 0
 
     def write(self, samples: Samples) -> None:
-        """Append, then correct the header.
+        """Append samples, then update the header.
 
         Raises:
-            OSError: The disk did not take all of it; what it took is there.
-            InvalidRequest: The file has reached the size that WAV can tell.
+            OSError: The disk did not take all of the samples; the file holds those that it took.
+            InvalidRequest: The file has reached the maximum size of WAV.
         """
         pcm = to_s16le(samples)
         file = self._file or self._open()
         if self._num_bytes + len(pcm) > MAX_WAV_DATA_BYTES:
             raise InvalidRequest(
-                "a WAV file holds at most 4 GiB; what fitted is there; split the text, or take --format pcm", param="o"
+                "a WAV file holds at most 4 GiB, and this one is full; split the text, or use --format pcm", param="o"
             )
         try:
             self._append(file, pcm)
@@ -83,7 +83,7 @@ class WavFile:
             self._file.close()
 
     def abandon(self) -> None:
-        """Close the file; its header is right."""
+        """Close the file; its header is already correct."""
         self.finish()
 
     def _open(self) -> BinaryIO:
@@ -92,7 +92,7 @@ class WavFile:
         return self._file
 
     def _append(self, file: BinaryIO, pcm: bytes) -> None:
-        """Write it all, counting what was taken."""
+        """Write all bytes, counting those that the disk took."""
         rest = memoryview(pcm)
         while rest:
             taken = _write_some(file, rest)
@@ -100,7 +100,7 @@ class WavFile:
             rest = rest[taken:]
 
     def _correct(self, file: BinaryIO) -> None:
-        if self._num_bytes % BYTES_PER_SAMPLE:  # the disk was full in the middle of a sample
+        if self._num_bytes % BYTES_PER_SAMPLE:  # the disk filled up in the middle of a sample
             self._num_bytes -= self._num_bytes % BYTES_PER_SAMPLE
             file.truncate(HEADER_NUM_BYTES + self._num_bytes)
         file.seek(0)
@@ -109,10 +109,10 @@ class WavFile:
 
 
 class RawFile:
-    """Samples as s16le without a header, in a file that is made when the first sound comes.
+    """File of s16le samples without a header, created at the first write.
 
     Args:
-        path: Of a regular file, existing or not.
+        path: Path of a regular file, existing or not.
     """
 
     def __init__(self, path: str) -> None:
@@ -120,7 +120,7 @@ class RawFile:
         self._file: BinaryIO | None = None
 
     def write(self, samples: Samples) -> None:
-        """Append."""
+        """Append samples."""
         if self._file is None:
             self._file = open(self._path, "wb", buffering=0)  # noqa: SIM115 - closed by finish
         _write_all(self._file, to_s16le(samples))
@@ -136,11 +136,11 @@ class RawFile:
 
 
 class Pipe:
-    """Standard output, a named pipe or a device: sound goes out as it is made and cannot be taken back.
+    """Standard output, a named pipe or a device: bytes that have been written cannot be changed.
 
     Args:
-        file: Unbuffered; is closed.
-        sample_rate: Hz, written in the header; None sends no header but samples only.
+        file: Unbuffered file, closed by :meth:`finish` and :meth:`abandon`.
+        sample_rate: Sample rate for the header, Hz; None sends samples without a header.
     """
 
     def __init__(self, file: BinaryIO, sample_rate: int | None) -> None:
@@ -148,25 +148,25 @@ class Pipe:
         self._header = b"" if sample_rate is None else wav_header(AudioFormat(sample_rate))
 
     def write(self, samples: Samples) -> None:
-        """Send, after the header if it is the first.
+        """Send samples, preceded by the header in the first call.
 
         Raises:
-            BrokenPipeError: The reader has gone.
+            BrokenPipeError: The reader is gone.
         """
         header, self._header = self._header, b""
         _write_all(self._file, header + to_s16le(samples))
 
     def finish(self) -> None:
-        """Close it: nothing is held back."""
+        """Close the pipe; nothing is buffered."""
         self._file.close()
 
     def abandon(self) -> None:
-        """Close it."""
+        """Close the pipe."""
         self._file.close()
 
 
 def open_path(path: str, sample_rate: int, name: FormatName) -> Sink:
-    """The sink for a path: a file, or whatever else the path stands for (``/dev/null``, a named pipe)."""
+    """Open the sink for a path: a regular file, or another kind of file (``/dev/null``, a named pipe)."""
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         return _pipe(lambda: open(path, "wb", buffering=0), sample_rate, name)
     if name == "pcm":
@@ -181,7 +181,7 @@ def open_path(path: str, sample_rate: int, name: FormatName) -> Sink:
 
 
 def open_stdout(sample_rate: int, name: FormatName) -> Sink:
-    """Standard output, past Python's own buffer."""
+    """Open standard output, bypassing Python's own buffer."""
     return _pipe(lambda: open(1, "wb", buffering=0, closefd=False), sample_rate, name)
 
 
@@ -201,11 +201,14 @@ def _write_all(file: BinaryIO, data: bytes) -> None:
 
 
 def _write_some(file: BinaryIO, data: memoryview) -> int:
-    """How many bytes were taken: 0 where another program has made the pipe non-blocking, after waiting for room."""
+    """Write, and return the number of bytes taken.
+
+    If another program has made the pipe non-blocking and it is full, wait for room and return 0.
+    """
     try:
         taken = file.write(data)
     except OSError as error:
-        error.filename = file.name if isinstance(file.name, str) else None  # "disk full" must say which
+        error.filename = file.name if isinstance(file.name, str) else None  # so that "disk full" names the file
         raise
     if taken is None:
         select.select([], [file], [])

@@ -16,7 +16,7 @@ from yuliu.cli.commands.bench_output import (
     table_option,
     typed_command,
 )
-from yuliu.cli.group import Group
+from yuliu.cli.options import Group
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

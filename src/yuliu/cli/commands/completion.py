@@ -17,7 +17,7 @@ Examples:
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 @click.pass_context
 def command(ctx: click.Context, shell: str) -> None:
-    """Print the script that completes commands, options and names of voices in SHELL."""
+    """Print the script that makes SHELL complete commands, options and voice names."""
     completion = get_completion_class(shell)
     assert completion is not None  # noqa: S101 - click has these three
     click.echo(completion(ctx.find_root().command, {}, "yuliu", "_YULIU_COMPLETE").source())

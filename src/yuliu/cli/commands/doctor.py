@@ -1,4 +1,4 @@
-"""``yuliu doctor``: does everything work here, and what to do if not."""
+"""``yuliu doctor``: check of the installation, with advice on how to fix it."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from yuliu.cli.console.errors import FAILED, CommandError
-from yuliu.cli.console.notices import without_notices
 from yuliu.cli.console.terminal import is_terminal, num_columns
+from yuliu.cli.options import json_option
+from yuliu.cli.process import without_notices
 from yuliu.errors import YuliuError
 
 if TYPE_CHECKING:
@@ -31,27 +32,27 @@ COLOURS = {"ok": "green", "note": "yellow", "broken": "red"}
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was looked at, and what was found."""
+    """Result of one check."""
 
     name: str
     state: FindingState
-    """``note``: something is missing that not everybody needs. ``broken``: something needed does not work."""
+    """``note``: something optional is missing. ``broken``: something required does not work."""
     detail: str
     advice: str = ""
-    """What to do; empty if nothing needs to be done."""
+    """Remedy; empty if nothing needs to be done."""
     first_sound_s: float | None = None
-    """Of a voice: from the push of a text to its first sound, seconds."""
+    """Time from pushing a text to the first audio of a voice, seconds."""
     rtf: float | None = None
-    """Of a voice: seconds of work per second of sound."""
+    """Real-time factor of a voice: seconds of compute per second of audio."""
 
 
 @click.command(epilog="\b\nExamples:\n  yuliu doctor\n  yuliu doctor --json > doctor.json")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@json_option()
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Look at everything that Yuliu needs here, let each voice speak, and say what to do about what is broken.
+    """Check everything that Yuliu needs, try each voice, and say how to fix what is broken.
 
-    Exits with 1 if something needed is broken.
+    The exit code is 1 if something required is broken.
     """
     findings = []
     for finding in examine(ctx.find_root().obj):
@@ -62,13 +63,13 @@ def command(ctx: click.Context, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=2))
     else:
-        click.echo(f"\n{len(broken)} broken: do what the arrows say." if broken else "\nEverything needed works.")
+        click.echo(f"\n{len(broken)} broken; the arrows say what to do." if broken else "\nEverything required works.")
     if broken:
         ctx.exit(FAILED)
 
 
 def examine(wiring: Wiring) -> Iterator[Finding]:
-    """One finding after the other, as they are made."""
+    """Run the checks one after the other, and yield the result of each."""
     yield Finding("yuliu", "ok", f"{_version('yuliu')}, Python {platform.python_version()}")
     yield Finding("machine", "ok", f"{platform.platform(terse=True)}, {platform.machine()}, {_cores()}")
     yield _onnxruntime()
@@ -100,7 +101,7 @@ def _onnxruntime() -> Finding:
 
 def _litert() -> Finding:
     try:
-        from ai_edge_litert import interpreter  # noqa: F401 - loading its library is the test
+        from ai_edge_litert import interpreter  # noqa: F401 - loading the library is the check
     except (ImportError, OSError) as error:
         return _missing("ai-edge-litert", error)
     return Finding("ai-edge-litert", "ok", _version("ai-edge-litert"))
@@ -117,7 +118,7 @@ def _device() -> Finding:
     try:
         return Finding("sound device", "ok", default_device_name())
     except CommandError as problem:
-        return Finding("sound device", "note", "none: sound can be written, not played", problem.message)
+        return Finding("sound device", "note", "none: audio can be written but not played", problem.message)
 
 
 def _voices(wiring: Wiring) -> Iterator[Finding]:
@@ -126,7 +127,7 @@ def _voices(wiring: Wiring) -> Iterator[Finding]:
     try:
         infos = wiring.open_store().list()
     except YuliuError as error:
-        yield Finding("voices", "broken", error.message, "correct or remove that manifest")
+        yield Finding("voices", "broken", error.message, "fix or remove that manifest")
         return
     for info in infos:
         name = f"voice {info.name}"
@@ -135,7 +136,7 @@ def _voices(wiring: Wiring) -> Iterator[Finding]:
         elif info.state == "absent" and info.name != DEFAULT_VOICE:
             yield Finding(name, "note", "not pulled", f"yuliu voices pull {info.name}")
         else:
-            state = "not pulled, and it is the default" if info.state == "absent" else info.state
+            state = "not pulled, although it is the default voice" if info.state == "absent" else info.state
             yield Finding(name, "broken", state, f"yuliu voices pull {info.name}")
 
 
@@ -150,12 +151,12 @@ def _spoken_finding(wiring: Wiring, info: VoiceInfo) -> Finding:
             first_sound_s, elapsed_s, audio_s = asyncio.run(_measured(synthesizer, info))
     except YuliuError as error:
         return Finding(name, "broken", f"does not speak: {error.message}", f"yuliu voices pull {info.name}")
-    detail = f"speaks; first sound after {first_sound_s * 1000:.0f} ms, {audio_s / elapsed_s:.0f}x real time"
+    detail = f"works; first audio after {first_sound_s * 1000:.0f} ms, {audio_s / elapsed_s:.0f}x real time"
     return Finding(name, "ok", detail, first_sound_s=round(first_sound_s, 4), rtf=round(elapsed_s / audio_s, 4))
 
 
 async def _measured(synthesizer: Synthesizer, info: VoiceInfo) -> tuple[float, float, float]:
-    """Seconds until the first sound, until the last, and of sound."""
+    """Return the times to the first and to the last audio, and the duration of the audio, in seconds."""
     from yuliu.text.languages import language_of
     from yuliu.text.lexicon import Words
 
@@ -179,7 +180,7 @@ def _show(finding: Finding) -> None:
 
 
 def _hanging(text: str, width: int | None, *, indent: int) -> str:
-    """Text whose first line stands at ``indent`` already; as it is where there is no width."""
+    """Wrap a text whose first line already starts at ``indent``; leave it unwrapped without a width."""
     if width is None:
         return text
     return click.wrap_text(text, width, initial_indent=" " * indent, subsequent_indent=" " * indent)[indent:]

@@ -1,4 +1,4 @@
-"""``yuliu explain``: what becomes of a text before any sound is made."""
+"""``yuliu explain``: how a text is read, without synthesizing it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import click
 
-from yuliu.cli.console.notices import without_notices
 from yuliu.cli.console.terminal import num_columns
+from yuliu.cli.options import json_option
+from yuliu.cli.process import without_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,22 +21,22 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  yuliu explain '我花了$100。'                    a table for people
-  yuliu explain '我花了$100。' --json             an object for programs
+  yuliu explain '我花了$100。'                    print a table
+  yuliu explain '我花了$100。' --json             print a JSON object
   yuliu explain "25%" --lang en
-  yuliu explain -f - < texts.txt                 one text a line in,
-                                                 one object a line out
-  yuliu explain --deltas stream.jsonl            texts as they arrive
+  yuliu explain -f - < texts.txt                 read one text per line,
+                                                 print one object per line
+  yuliu explain --deltas stream.jsonl            streamed texts
 
 \b
-A line of a --deltas file is an object: "deltas" are the pieces, "gap_ms" the
-time from one to the next; the delta "@@PAUSE 1800@@" is 1800 ms of silence.
+Each line of a --deltas file is an object: "deltas" holds the pieces, "gap_ms"
+the time between them; the delta "@@PAUSE 1800@@" is a pause of 1800 ms.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainRequest:
-    """The options as they were given."""
+    """Options as given."""
 
     text: tuple[str, ...]
     file: str | None
@@ -52,12 +53,16 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 
 @click.command(epilog=EXAMPLES)
 @click.argument("text", nargs=-1)
-@click.option("-f", "--file", metavar="FILE", type=_FILE, help="One text a line; - is standard input. Prints JSON.")
-@click.option("--deltas", metavar="FILE", type=_FILE, help="Texts as they arrive, JSON lines; - is standard input.")
-@click.option("--lang", type=click.Choice(["zh", "en"]), help="Read all of it as one language.  [default: by script]")
-@click.option("--lexicon", metavar="NAME", multiple=True, help="A lexicon to use; may be given several times.")
 @click.option(
-    "--urls", type=click.Choice(["short", "full"]), default="short", show_default=True, help="How addresses are read."
+    "-f", "--file", metavar="FILE", type=_FILE, help="Read one text per line; - is standard input. Prints JSON."
+)
+@click.option("--deltas", metavar="FILE", type=_FILE, help="Read streamed texts as JSON lines; - is standard input.")
+@click.option(
+    "--lang", type=click.Choice(["zh", "en"]), help="Read the whole text as one language.  [default: by script]"
+)
+@click.option("--lexicon", metavar="NAME", multiple=True, help="Lexicon to use; may be given several times.")
+@click.option(
+    "--urls", type=click.Choice(["short", "full"]), default="short", show_default=True, help="Reading of web addresses."
 )
 @click.option(
     "--stall-s",
@@ -65,14 +70,14 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
     default=0.5,
     show_default=True,
     metavar="SECONDS",
-    help="With --deltas: the pause that flushes what is pending.",
+    help="With --deltas: pause after which pending text is flushed.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+@json_option("Print JSON, one object per line.")
 @click.pass_obj
 def command(_: Any, /, **options: Any) -> None:  # noqa: ANN401 - collected into a Request
-    """Show what becomes of TEXT before any sound is made.
+    """Show how TEXT is read, without synthesizing it.
 
-    Segments, languages, words, pronunciation, and what is left out by which rule.
+    Shows segments, languages, words, pronunciation, and the rule by which text is skipped.
     """
     request = ExplainRequest(**options)
     if sum(map(bool, (request.text, request.file, request.deltas))) != 1:
@@ -109,7 +114,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
-    """The lines of a file, whatever is in them: what is not UTF-8 becomes U+FFFD."""
+    """Yield the lines of a file; bytes that are not UTF-8 become U+FFFD."""
     for line in file:
         yield line.removesuffix(b"\n").removesuffix(b"\r").decode("utf-8", errors="replace")
 
@@ -137,7 +142,7 @@ def _explain_deltas(explainer: Explainer, request: ExplainRequest, file: BinaryI
 
 
 def _print_line(line: str) -> None:
-    """At once, so that whoever writes a line and waits gets its answer."""
+    """Print a line and flush, so that a program that waits for each answer gets it."""
     sys.stdout.buffer.write(line.encode("utf-8") + b"\n")
     sys.stdout.buffer.flush()
 

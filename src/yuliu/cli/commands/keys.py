@@ -1,4 +1,4 @@
-"""``yuliu keys``: who may use the server."""
+"""``yuliu keys``: API keys of the server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from yuliu.cli.group import Group
+from yuliu.cli.options import Group, json_option
 from yuliu.wire.keys import CLASSES, MAX_CHARACTERS, MAX_PER_MINUTE, MAX_STREAMS, SCOPES
 from yuliu.wire.synthesis_options import MAX_WEIGHT, MIN_WEIGHT
 
@@ -29,12 +29,12 @@ Examples:
   yuliu keys revoke phone
 
 \b
-A running server sees changes within about a second. It wants keys if there
-are any when it starts.
+A running server sees changes within about a second. It requires keys if any
+exist when it starts.
 """,
 )
 def command() -> None:
-    """Make and revoke the keys that a server wants of who calls."""
+    """Create and revoke API keys."""
 
 
 @command.command(epilog="\b\nExamples:\n  yuliu keys add phone\n  yuliu keys add shop --per-minute 60 --streams 4")
@@ -46,50 +46,58 @@ def command() -> None:
     multiple=True,
     default=("speak",),
     show_default=True,
-    help="What it is for; may be given several times.",
+    help="Scope of the key; may be given several times.",
 )
 @click.option(
-    "--default-class", type=click.Choice(CLASSES), help="For requests that name neither a class nor a preset."
+    "--default-class",
+    type=click.Choice(CLASSES),
+    help="Stream class of requests that name neither a class nor a preset.",
 )
-@click.option("--highest-class", type=click.Choice(CLASSES), help="More urgent requests are treated as this class.")
+@click.option(
+    "--highest-class", type=click.Choice(CLASSES), help="Highest stream class; more urgent requests are lowered to it."
+)
 @click.option(
     "--weight",
     type=click.FloatRange(MIN_WEIGHT, MAX_WEIGHT),
     default=1.0,
     show_default=True,
-    help="How much its streams count among those of their class.",
+    help="Scheduling weight of its streams within their class.",
 )
-@click.option("--per-minute", type=click.IntRange(1, MAX_PER_MINUTE), metavar="N", help="Requests a minute.")
-@click.option("--streams", type=click.IntRange(1, MAX_STREAMS), metavar="N", help="Streams at a time.")
-@click.option("--characters", type=click.IntRange(1, MAX_CHARACTERS), metavar="N", help="Characters a day, by UTC.")
+@click.option("--per-minute", type=click.IntRange(1, MAX_PER_MINUTE), metavar="N", help="Maximum requests per minute.")
+@click.option("--streams", type=click.IntRange(1, MAX_STREAMS), metavar="N", help="Maximum concurrent streams.")
+@click.option(
+    "--characters", type=click.IntRange(1, MAX_CHARACTERS), metavar="N", help="Maximum characters per day (UTC)."
+)
 def add(name: str, scopes: tuple[str, ...], **terms: Any) -> None:  # noqa: ANN401 - the fields of a key
-    """Make a key and print it. It is shown this once, and kept nowhere."""
+    """Create a key and print it. It is shown only once, and stored nowhere."""
     from yuliu.wire.keys import ApiKey
 
     created = time.strftime("%Y-%m-%d", time.gmtime())
     unique = tuple(dict.fromkeys(scopes))
     shown = _store().add(lambda digest: ApiKey(name, digest, scopes=unique, created=created, **terms))
     click.echo(shown)
-    click.echo(f"this is the key {name}; it is not shown again", err=True)
+    click.echo(f"this is the key {name}; it will not be shown again", err=True)
 
 
 @command.command("list", epilog="\b\nExamples:\n  yuliu keys list\n  yuliu keys list --json")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@json_option()
 def list_keys(as_json: bool) -> None:
-    """Show names and bounds of all keys; never the keys."""
+    """List all keys by name, with their limits. The keys themselves are never shown."""
     keys = _store().read()
     if as_json:
         click.echo(json.dumps([_values(key) for key in keys]))
     elif not keys:
-        click.echo("there are no keys; to make one: yuliu keys add NAME")
+        click.echo("there are no keys; to create one: yuliu keys add NAME")
     for key in () if as_json else keys:
-        click.echo(f"{key.name}: {', '.join([*key.scopes, *_bounds(key)])}, made {key.created or 'at some time'}")
+        click.echo(
+            f"{key.name}: {', '.join([*key.scopes, *_bounds(key)])}, created {key.created or 'at an unknown time'}"
+        )
 
 
 @command.command(epilog="\b\nExamples:\n  yuliu keys revoke phone")
 @click.argument("name")
 def revoke(name: str) -> None:
-    """Forget a key. Streams that are being spoken go on to their end."""
+    """Revoke a key. Its open streams continue to their end."""
     _store().revoke(name)
     click.echo(f"{name} is revoked")
 

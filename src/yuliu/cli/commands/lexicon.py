@@ -1,4 +1,4 @@
-"""``yuliu lexicon``: how words are to be said."""
+"""``yuliu lexicon``: pronunciations of words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import click
 
 from yuliu.cli.console.errors import FAILED, CommandError
 from yuliu.cli.console.terminal import count
-from yuliu.cli.group import Group
+from yuliu.cli.options import Group, json_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from yuliu.text.lexicon.problems import Parsed
 
 GLOBAL = "default"
-"""As :data:`yuliu.lexicon_store.GLOBAL`, which is not imported to show help."""
+"""Same as :data:`yuliu.lexicon_store.GLOBAL`, which is not imported just to show help."""
 
 
 @click.group(
@@ -37,27 +37,29 @@ Examples:
   yuliu lexicon check words.tsv
 
 \b
-The lexicon "default" holds for everything that is spoken; others for the
-streams that name them. A running server sees changes at the next stream.
+The lexicon "default" applies to all speech; others apply to streams that name
+them. A running server sees changes at the next stream.
 """,
 )
 def command() -> None:
-    """Say how words are to be said."""
+    """Manage pronunciations of words."""
 
 
-_TO = click.option("--to", "name", default=GLOBAL, show_default=True, metavar="NAME", help="Which lexicon.")
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+_TO = click.option("--to", "name", default=GLOBAL, show_default=True, metavar="NAME", help="Lexicon to change.")
 _FORMAT = click.option(
-    "--format", "file_format", type=click.Choice(["tsv", "pls"]), help="Of the file.  [default: by the name, or tsv]"
+    "--format",
+    "file_format",
+    type=click.Choice(["tsv", "pls"]),
+    help="Format of the file.  [default: by the suffix, or tsv]",
 )
 _FILE = click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True))
 
 
 @command.command("list", epilog="\b\nExamples:\n  yuliu lexicon list\n  yuliu lexicon list games --json")
 @click.argument("name", required=False)
-@_JSON
+@json_option()
 def list_lexicons(name: str | None, as_json: bool) -> None:
-    """Show all lexicons, or the entries of one."""
+    """List all lexicons, or the entries of one."""
     store = _store()
     if name is not None:
         stored = store.get(name)
@@ -72,7 +74,7 @@ def list_lexicons(name: str | None, as_json: bool) -> None:
     if as_json:
         _print_json([{"name": each.name, "version": each.version, "entries": len(each.entries)} for each in found])
     elif not found:
-        click.echo("there are no lexicons; to make one: yuliu lexicon add TEXT READING")
+        click.echo("there are no lexicons; to create one: yuliu lexicon add TEXT READING")
     for each in () if as_json else found:
         click.echo(f"{each.name}: {_entries(len(each.entries))}, version {each.version}")
 
@@ -86,11 +88,12 @@ def list_lexicons(name: str | None, as_json: bool) -> None:
     "--options",
     default="",
     metavar="WORDS",
-    help="Of pinyin, ipa, x-misaki (the reading is phonemes); zh, en (where it holds); case; word, anywhere; after.",
+    help="Any of: pinyin, ipa or x-misaki (the reading is phonemes); zh or en (only in that language); case; word or "
+    "anywhere; after.",
 )
 @_TO
 def add(text: str, reading: str, options: str, name: str) -> None:
-    """Say READING for TEXT, instead of what was said for it before."""
+    """Pronounce TEXT as READING, replacing an earlier entry for it."""
     from yuliu.text.lexicon import Entry
     from yuliu.text.lexicon.check import unspeakable
     from yuliu.text.lexicon.tsv import parse_options
@@ -117,17 +120,17 @@ def remove(text: str | None, is_all: bool, name: str) -> None:
         return
     stored, num_removed = store.discard(name, text)
     if not num_removed:
-        raise CommandError(f"{name} has no entry for that text; see: yuliu lexicon list {name}")
+        raise CommandError(f"{name} has no entry for this text; see: yuliu lexicon list {name}")
     click.echo(f"{name}: {_entries(len(stored.entries))}, version {stored.version}")
 
 
 @command.command("import", epilog="\b\nExamples:\n  yuliu lexicon import words.tsv\n  yuliu lexicon import words.pls")
 @_FILE
 @_FORMAT
-@click.option("--replace", is_flag=True, help="Forget the entries that were there before.")
+@click.option("--replace", is_flag=True, help="Replace the existing entries.")
 @_TO
 def import_file(file: str, file_format: str | None, replace: bool, name: str) -> None:
-    """Add the entries of a file, a table or W3C PLS; nothing is added if a line is wrong."""
+    """Add the entries of a file, TSV or W3C PLS. Nothing is added if a line is invalid."""
     from yuliu.text.lexicon.check import checked_phonemes
     from yuliu.text.lexicon.problems import refuse
 
@@ -142,7 +145,7 @@ def import_file(file: str, file_format: str | None, replace: bool, name: str) ->
 @click.argument("name", default=GLOBAL)
 @click.option("--format", "file_format", type=click.Choice(["tsv", "pls"]), default="tsv", show_default=True)
 def export(name: str, file_format: str) -> None:
-    """Print a lexicon as a file that `import` takes."""
+    """Print a lexicon in a format that `import` reads."""
     from yuliu.text.lexicon.pls import write_pls
 
     entries = _store().get(name).entries
@@ -154,7 +157,7 @@ def export(name: str, file_format: str) -> None:
 @_FORMAT
 @click.pass_context
 def check(ctx: click.Context, file: str, file_format: str | None) -> None:
-    """Tell what is wrong in a file, line by line, and change nothing."""
+    """Report problems in a file, line by line, without changing anything."""
     from yuliu.text.lexicon.check import checked_phonemes
     from yuliu.text.lexicon.problems import conflicts
 
@@ -164,7 +167,7 @@ def check(ctx: click.Context, file: str, file_format: str | None) -> None:
         click.echo(str(problem))
     if wrong:
         ctx.exit(FAILED)
-    click.echo(f"{_entries(len(parsed.entries))}: every line can be used")
+    click.echo(f"{_entries(len(parsed.entries))}: every line is valid")
 
 
 def _store() -> LexiconStore:

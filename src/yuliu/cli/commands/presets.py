@@ -1,4 +1,4 @@
-"""``yuliu presets``: what a stream gets that names one."""
+"""``yuliu presets``: settings of streams by use case."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from yuliu.cli.console.terminal import duration, num_columns, table
+from yuliu.cli.options import json_option
 
 if TYPE_CHECKING:
     from yuliu.presets import Bounds, Preset
@@ -22,7 +23,7 @@ HEADINGS = ("NAME", "FIRST PACKET", "CLASS", "SEGMENTS", "WORKERS", "QUEUE", "LE
 Examples:
   yuliu presets
   yuliu presets --json
-  yuliu presets --file ours.toml    check a file and show what it gives
+  yuliu presets --file ours.toml    check a file, and show the result
 """
 )
 @click.option(
@@ -31,11 +32,11 @@ Examples:
     "path",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Show the presets as this file changes them.",
+    help="Show the presets as changed by this file.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@json_option()
 def command(path: Path | None, as_json: bool) -> None:
-    """List the presets: how text is cut and scheduled for a kind of use."""
+    """List the presets: text segmentation and scheduling for each use case."""
     from yuliu.presets import as_values, load_presets, presets
 
     found = list((load_presets(path) if path else presets()).values())

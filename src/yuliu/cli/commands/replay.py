@@ -1,4 +1,4 @@
-"""``yuliu replay``: what the scheduler decided, and whether it still would."""
+"""``yuliu replay``: decisions of the scheduler in a recorded run."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from yuliu.cli.console.errors import CommandError
+from yuliu.cli.options import json_option
 
 if TYPE_CHECKING:
     from yuliu.scheduler.policy.events import Action, Event
@@ -18,17 +19,17 @@ if TYPE_CHECKING:
 @click.command(
     epilog="""\b
 Examples:
-  yuliu serve --record events.jsonl     write a log
-  yuliu replay events.jsonl             every decision
-  yuliu replay events.jsonl --stream 7  those about one stream
+  yuliu serve --record events.jsonl     record a log
+  yuliu replay events.jsonl             show every decision
+  yuliu replay events.jsonl --stream 7  show decisions about one stream
   yuliu replay events.jsonl --json
 """
 )
 @click.argument("path", metavar="LOG", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--stream", type=int, metavar="ID", help="Only what is about this stream.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, one decision a line.")
+@click.option("--stream", type=int, metavar="ID", help="Show only events of this stream.")
+@json_option("Print JSON, one decision per line.")
 def command(path: Path, stream: int | None, as_json: bool) -> None:
-    """Show the decisions of a recorded run, made anew by this version; fail if they differ from the recorded ones."""
+    """Replay a recorded run with this version, and fail if its decisions differ from the recorded ones."""
     from yuliu.scheduler.policy.event_log import named, replay
 
     began_at_s: float | None = None
@@ -54,14 +55,14 @@ def command(path: Path, stream: int | None, as_json: bool) -> None:
 
 
 class _About:
-    """Knows which jobs belong to a stream."""
+    """Filter for events about one stream, including its jobs."""
 
     def __init__(self, stream_id: int | None) -> None:
         self._stream_id = stream_id
         self._job_ids: set[int] = set()
 
     def __call__(self, event: Event, actions: tuple[Action, ...]) -> bool:
-        """Whether any of it is about the stream."""
+        """Return True if the event or one of the actions is about the stream."""
         if self._stream_id is None:
             return True
         if getattr(event, "stream_id", None) == self._stream_id and (job_id := getattr(event, "job_id", None)):
@@ -80,7 +81,7 @@ def _row(at_s: float, event: Event, actions: tuple[Action, ...], *, same: bool) 
 
 
 def _told(what: Event | Action) -> str:
-    """A name and its values that are not usual, short enough for a line."""
+    """Return the name of an event or action with its main values, short enough for a line."""
     words = [type(what).__name__]
     for field in fields(what):
         value = getattr(what, field.name)

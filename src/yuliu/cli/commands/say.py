@@ -1,4 +1,4 @@
-"""``yuliu say``: text in, sound out, both as they come."""
+"""``yuliu say``: speech from text while it is being written."""
 
 from __future__ import annotations
 
@@ -8,79 +8,69 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from yuliu.cli.audio_io.effect_options import EffectsGiven, effect_options, take_effects
-from yuliu.cli.audio_io.output_options import HOW_TO_TYPE, check_output, format_of, format_option, output_option
+from yuliu.cli.audio_io.speech_options import STDIN, TYPING_HINT, SpeechOptions, speech_options, take_speech_options
 from yuliu.cli.console.errors import CommandError
-from yuliu.cli.console.notices import without_notices
-from yuliu.cli.console.signals import terminated_like_interrupted
-from yuliu.cli.console.skipped_text import left_out, nothing_was_spoken
+from yuliu.cli.console.summary import nothing_was_spoken, print_summary
 from yuliu.cli.console.terminal import StatusLine, count, duration, is_terminal
-from yuliu.cli.voice_completion import complete_voice
+from yuliu.cli.options import complete_voice, quiet_option
+from yuliu.cli.process import terminated_like_interrupted, without_notices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from yuliu.audio.formats import FormatName
-    from yuliu.cli.audio_io.sinks import Sink
-    from yuliu.cli.speaking import SpeechSummary
+    from yuliu.cli.audio_io.speech_output import SpeechOutput
     from yuliu.cli.text_input.sources import TextSource
     from yuliu.cli.wiring import Wiring
     from yuliu.stream import StreamOptions
     from yuliu.synthesizer import Synthesizer
-
-STDIN = 0
+    from yuliu.types import Ending
 
 EXAMPLES = """\b
 Examples:
-  yuliu say "你好，world."                      speak
-  some-llm | yuliu say                         speak while it is being written
+  yuliu say "你好，world."                      speak a text
+  some-llm | yuliu say                         speak text as it is written
   yuliu say -f chapter.txt -o chapter.wav      write a file
   yuliu say -f old.txt --encoding gb18030      text that is not UTF-8
   yuliu say "Hello." -o hello.mp3              or .opus, .aac, .flac ...
   yuliu say "Hello." --format pcm -o - | aplay -f S16_LE -r 24000
 
 \b
-Exit codes: 0 spoken, 1 something failed, 2 wrong usage, 130 interrupted.
-What was spoken before an interruption or a failure is in the file.
+Exit codes: 0 success, 1 failure, 2 wrong usage, 130 interrupted.
+After an interruption or a failure, the file holds the audio up to that point.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SayRequest:
-    """The options as they were given."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SayOptions:
+    """Options as given."""
 
-    text: tuple[str, ...]
+    speech: SpeechOptions
     file: str | None
-    output: str | None
-    sound_format: FormatName | None
-    voice: str | None
-    speed: float
     seed: int
     lexicon: tuple[str, ...]
     encoding: str
-    quiet: bool
-    effects: EffectsGiven
 
     @property
-    def format(self) -> FormatName:
-        """What to write."""
-        return format_of(self.output, self.sound_format)
+    def reads_stdin(self) -> bool:
+        """True if the text comes from standard input."""
+        return self.file == "-" or (self.file is None and not self.speech.has_text)
 
     @property
-    def from_stdin(self) -> bool:
-        """Whether the text comes from standard input."""
-        return self.file == "-" or self.text == ("-",) or (self.file is None and not self.text)
+    def is_typed(self) -> bool:
+        """True if the text is typed at a terminal."""
+        return self.reads_stdin and is_terminal(sys.stdin)
 
 
 def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> str:
     try:
         "".encode(name)
     except LookupError:
-        raise click.BadParameter(f"{name!r} is no encoding of text; try utf-8, gb18030, big5 or utf-16") from None
+        raise click.BadParameter(f"{name!r} is not a text encoding; try utf-8, gb18030, big5 or utf-16") from None
     return name
 
 
@@ -93,17 +83,13 @@ def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> 
     type=click.Path(exists=True, dir_okay=False, allow_dash=True),
     help="Speak a text file; - is standard input.",
 )
-@output_option
-@format_option
-@click.option(
-    "--voice", metavar="NAME", shell_complete=complete_voice, help="Which voice speaks; see: yuliu voices list"
+@speech_options(
+    click.option(
+        "--voice", metavar="NAME", shell_complete=complete_voice, help="Name of the voice; see: yuliu voices list"
+    )
 )
-@click.option(
-    "--speed", type=click.FloatRange(0.25, 4.0), default=1.0, show_default=True, help="Pace: 2 is twice as fast."
-)
-@effect_options
-@click.option("--seed", type=int, default=0, help="Draw again what a voice draws at random.")
-@click.option("--lexicon", metavar="NAME", multiple=True, help="A lexicon to use; may be given several times.")
+@click.option("--seed", type=int, default=0, help="Seed of the voice's random variation.")
+@click.option("--lexicon", metavar="NAME", multiple=True, help="Lexicon to use; may be given several times.")
 @click.option(
     "--encoding",
     default="utf-8",
@@ -112,144 +98,125 @@ def _checked_encoding(ctx: click.Context, param: click.Parameter, name: str) -> 
     metavar="NAME",
     help="Encoding of the text.",
 )
-@click.option("-q", "--quiet", is_flag=True, help="Show no progress, tell errors only.")
+@quiet_option
 @click.pass_obj
-def command(wiring: Wiring, /, **options: Any) -> None:  # noqa: ANN401 - collected into a Request
+def command(wiring: Wiring, /, **options: Any) -> None:  # noqa: ANN401 - collected into SayOptions
     """Speak TEXT, a file, or standard input.
 
-    Standard input is spoken while it is being written. The sound is played, or written to a file or pipe with -o.
+    Standard input is spoken while it is being written. The audio is played, or written to a file or pipe with -o.
     """
-    request = SayRequest(effects=take_effects(options), **options)
-    _check(request)
+    given = SayOptions(speech=take_speech_options(options), **options)
+    _check(given)
     with terminated_like_interrupted():
-        _say(wiring, request)
+        _say(wiring, given)
 
 
-def _check(request: SayRequest) -> None:
-    """Find what can be found before voices are loaded."""
-    if request.file is not None and request.text:
-        raise click.UsageError("take either TEXT or --file, not both")
-    if request.from_stdin and sys.stdin is None:
+def _check(options: SayOptions) -> None:
+    """Check the options before voices are loaded."""
+    if options.file is not None and options.speech.text:
+        raise click.UsageError("give either TEXT or --file, not both")
+    if options.reads_stdin and sys.stdin is None:
         raise click.UsageError("there is nothing to speak: standard input is closed; give TEXT or --file")
-    request.effects.check()
-    check_output(request.output, request.sound_format)
-    if request.output is not None and request.output != "-":
-        _check_not_both(request.output, request.file)
+    options.speech.effects.check()
+    options.speech.check()
+    if options.speech.is_written:
+        _check_text_is_kept(options.speech.output, options.file)
 
 
-def _check_not_both(path: str, text_file: str | None) -> None:
-    if text_file and os.path.exists(path) and os.path.exists(text_file) and os.path.samefile(path, text_file):
-        raise click.UsageError(f"the sound would overwrite the text: {path} is both")
+def _check_text_is_kept(path: str | None, text_file: str | None) -> None:
+    if path and text_file and os.path.exists(path) and os.path.exists(text_file) and os.path.samefile(path, text_file):
+        raise click.UsageError(f"the audio would overwrite the text: {path} is both")
 
 
-def _say(wiring: Wiring, request: SayRequest) -> None:
+def _say(wiring: Wiring, options: SayOptions) -> None:
     import asyncio
 
-    from yuliu.cli.speaking import SpeechSummary, speak
+    from yuliu.cli.audio_io.speech_output import SinkWriter, SpeechOutput
 
-    source = _source(request)
-    typed = request.from_stdin and is_terminal(sys.stdin)
-    with _load(wiring, request) as synthesizer:
-        if typed and not request.quiet:
-            click.echo(HOW_TO_TYPE, err=True)
-        sink = _sink(request, synthesizer)
-        status = StatusLine(sys.stderr, enabled=not (request.quiet or typed))  # typing needs the line for itself
-        spoken = SpeechSummary()
+    source = _source(options)
+    with _load(wiring, options.speech) as synthesizer:
+        if options.is_typed and not options.speech.quiet:
+            click.echo(TYPING_HINT, err=True)
         started_s = time.monotonic()
-        options = _stream_options(request, source)
-        words = synthesizer.words(options)
 
         def show() -> None:
-            status.show(progress(spoken, num_chars=source.num_chars, elapsed_s=time.monotonic() - started_s))
+            status.show(progress(output, num_chars=source.num_chars, elapsed_s=time.monotonic() - started_s))
 
-        async def run() -> None:
-            stream = synthesizer.stream(voice=request.voice, options=options, words=words)
-            await speak(stream, source.pieces, sink, spoken=spoken, on_change=show)
-
-        with _telling_what_is_there(request, spoken), _wiped(status):
-            asyncio.run(run())
-    _tell(request, spoken, elapsed_s=time.monotonic() - started_s)
+        output = SpeechOutput(partial(SinkWriter.open, options.speech.open_sink), on_change=show)
+        is_quiet = options.speech.quiet or options.is_typed  # a typed line needs the terminal for itself
+        with _noting_partial_audio(options.speech, output), StatusLine(sys.stderr, enabled=not is_quiet) as status:
+            ending = asyncio.run(_speak(synthesizer, options, source, output))
+    _report(options, output, ending, elapsed_s=time.monotonic() - started_s)
 
 
-def _load(wiring: Wiring, request: SayRequest) -> Synthesizer:
-    status = StatusLine(sys.stderr, enabled=not request.quiet)
-    status.announce("loading the voice")
-    with _wiped(status), without_notices():
-        return wiring.open_synthesizer((request.voice,) if request.voice else ())
+async def _speak(
+    synthesizer: Synthesizer, options: SayOptions, source: TextSource, output: SpeechOutput
+) -> Ending | None:
+    from yuliu.cli.audio_io.speak import speak
+
+    given = _stream_options(options, source)
+    stream = synthesizer.stream(voice=options.speech.voice, options=given, words=synthesizer.words(given))
+    async with output:
+        await output.open(stream.sample_rate)
+        async with stream:
+            await speak(stream, source.pieces, output)
+    return stream.ending
 
 
-def _source(request: SayRequest) -> TextSource:
+def _load(wiring: Wiring, options: SpeechOptions) -> Synthesizer:
+    with StatusLine(sys.stderr, enabled=not options.quiet) as status:
+        status.announce("loading the voice")
+        with without_notices():
+            return wiring.open_synthesizer((options.voice,) if options.voice else ())
+
+
+def _source(options: SayOptions) -> TextSource:
     from yuliu.cli.background_thread import BackgroundThread
     from yuliu.cli.text_input.sources import from_arguments, from_descriptor, from_file
 
-    if request.from_stdin:
-        return from_descriptor(STDIN, BackgroundThread("yuliu-text"), encoding=request.encoding)
-    if request.file is not None:
-        return from_file(request.file, BackgroundThread("yuliu-text"), encoding=request.encoding)
-    return from_arguments(request.text)
+    if options.reads_stdin:
+        return from_descriptor(STDIN, BackgroundThread("yuliu-text"), encoding=options.encoding)
+    if options.file is not None:
+        return from_file(options.file, BackgroundThread("yuliu-text"), encoding=options.encoding)
+    return from_arguments(options.speech.text)
 
 
-def _sink(request: SayRequest, synthesizer: Synthesizer) -> Sink:
-    from yuliu.cli.audio_io.device import open_device
-    from yuliu.cli.audio_io.sinks import open_path, open_stdout
-
-    if request.output is None:
-        return open_device(synthesizer.sample_rate)
-    if request.output == "-":
-        return open_stdout(synthesizer.sample_rate, request.format)
-    return open_path(request.output, synthesizer.sample_rate, request.format)
-
-
-def _stream_options(request: SayRequest, source: TextSource) -> StreamOptions:
-    """What is already written does not stall: no sentence of it is cut because its turn to be pushed comes late."""
+def _stream_options(options: SayOptions, source: TextSource) -> StreamOptions:
+    """Return the options of the stream. A complete text does not stall: no sentence is cut because its push is late."""
     from yuliu.stream import StreamOptions
     from yuliu.types import SpeakOptions
 
-    speak = SpeakOptions(speed=request.speed, seed=request.seed)
-    options = StreamOptions(speak, lexicon=request.lexicon, effects=request.effects.effects())
-    return options if source.num_chars is None else replace(options, stall_s=math.inf)
+    speak = SpeakOptions(speed=options.speech.speed, seed=options.seed)
+    given = StreamOptions(speak, lexicon=options.lexicon, effects=options.speech.effects.effects())
+    return given if source.num_chars is None else replace(given, stall_s=math.inf)
 
 
 @contextmanager
-def _wiped(status: StatusLine) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        status.clear()
-
-
-@contextmanager
-def _telling_what_is_there(request: SayRequest, spoken: SpeechSummary) -> Iterator[None]:
-    """If the work ends early, add to the error what there is of it."""
+def _noting_partial_audio(options: SpeechOptions, output: SpeechOutput) -> Iterator[None]:
+    """Add to an error how much audio the file holds."""
     try:
         yield
     except BaseException as error:
-        if request.output not in {None, "-"} and spoken.audio_s:
-            error.add_note(f"{request.output} holds the {duration(spoken.audio_s)} of sound made until then")
+        if options.is_written and output.audio_s:
+            error.add_note(f"{options.output} holds the first {duration(output.audio_s)} of audio")
         raise
 
 
-def _tell(request: SayRequest, spoken: SpeechSummary, *, elapsed_s: float) -> None:
-    """What there is to say when all is over."""
-    coverage = spoken.ending.coverage if spoken.ending else None
-    if not spoken.audio_s:
+def _report(options: SayOptions, output: SpeechOutput, ending: Ending | None, *, elapsed_s: float) -> None:
+    coverage = ending.coverage if ending else None
+    if not output.audio_s:
         raise CommandError(nothing_was_spoken(coverage))
-    if request.quiet:
-        return
-    if request.output not in {None, "-"} and is_terminal(sys.stderr):
-        pace = "" if request.from_stdin else f", {spoken.audio_s / elapsed_s:.0f}x real time"
-        click.echo(f"{request.output}: {duration(spoken.audio_s)} of sound{pace}", err=True)
-    if coverage and (unsaid := left_out(coverage)):
-        click.echo(f"yuliu: not spoken: {unsaid}", err=True)
+    pace = "" if options.reads_stdin else f", {output.audio_s / elapsed_s:.0f}x real time"
+    print_summary(options.speech, output.audio_s, coverage, pace=pace)
 
 
-def progress(spoken: SpeechSummary, *, num_chars: int | None, elapsed_s: float) -> list[str]:
-    """The fields of the status line, the most wanted ones first."""
-    sound = f"{duration(spoken.audio_s)} of sound"
+def progress(output: SpeechOutput, *, num_chars: int | None, elapsed_s: float) -> list[str]:
+    """Return the fields of the status line, the most important ones first."""
+    audio = f"{duration(output.audio_s)} of audio"
     if not num_chars:
-        return [sound, count(spoken.num_chars, "character")]
-    part = spoken.num_chars / num_chars
+        return [audio, count(output.num_chars, "character")]
+    part = output.num_chars / num_chars
     fields = [f"{part:4.0%} of {count(num_chars, 'character')}"]
     if part:
         fields.append(f"{duration(elapsed_s * (1 - part) / part)} left")
-    return [*fields, sound, f"{spoken.audio_s / elapsed_s:.0f}x real time"]
+    return [*fields, audio, f"{output.audio_s / elapsed_s:.0f}x real time"]

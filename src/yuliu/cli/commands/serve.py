@@ -1,4 +1,4 @@
-"""``yuliu serve``."""
+"""``yuliu serve``: the server."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from yuliu.cli.console.errors import CommandError
-from yuliu.cli.voice_completion import complete_voice
+from yuliu.cli.options import complete_voice
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  yuliu serve                                  on this machine only
+  yuliu serve                                  serve this machine only
   yuliu serve --voice heart --port 9000        one voice, another port
   yuliu keys add phone
-  yuliu serve --host 0.0.0.0 --expose          for others that have a key
-  yuliu serve --log-format json 2>serve.log    for whatever collects logs
-  yuliu serve --workers 2 --cache 64             two threads, 64 MB of sound
-  yuliu serve --presets ours.toml              presets of your own
-  yuliu serve --phrases greetings.txt          spoken ahead, sent at once
+  yuliu serve --host 0.0.0.0 --expose          serve clients that have a key
+  yuliu serve --log-format json 2>serve.log    log for a log collector
+  yuliu serve --workers 2 --cache 64           two threads, 64 MB of cache
+  yuliu serve --presets ours.toml              add your own presets
+  yuliu serve --phrases greetings.txt          synthesize phrases ahead
 
 \b
-If there are keys, they are wanted of everyone.
-Ctrl-C stops it; streams under way may go on for half a minute.
+If any keys exist, every client needs one.
+Ctrl-C stops the server; open streams may continue for half a minute.
 """
 
 
 _ADVICE = {
-    "host": "if that is what you want: --expose",
-    "expose": "make one with: yuliu keys add NAME; if anyone may use the server: --no-keys",
+    "host": "to allow it: --expose",
+    "expose": "create one with: yuliu keys add NAME; to let anyone use the server: --no-keys",
 }
-"""What to do about an argument of ``serve`` that is refused."""
+"""Remedies for arguments that ``serve`` refuses."""
 
 
 def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> None:
-    """As if the environment had said so."""
+    """Set the environment variable that turns recording on."""
     if name:
         os.environ["YULIU_RECORD"] = name
 
@@ -51,7 +51,12 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
 @click.command(epilog=EXAMPLES)
 @click.option("--host", metavar="NAME", default="127.0.0.1", show_default=True, help="Name or address to listen on.")
 @click.option(
-    "--port", metavar="N", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0 takes any free one."
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, 65535),
+    default=8000,
+    show_default=True,
+    help="Port to listen on; 0 picks a free one.",
 )
 @click.option(
     "--voice",
@@ -59,28 +64,28 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     metavar="NAME",
     multiple=True,
     shell_complete=complete_voice,
-    help="Load this voice; may be given several times, the first is the default.",
+    help="Voice to load; may be given several times, the first is the default.",
 )
-@click.option("--expose", is_flag=True, help="Let other machines in, too, with keys (see: yuliu keys).")
-@click.option("--no-keys", is_flag=True, help="Want no keys: whoever reaches the port may use it.")
+@click.option("--expose", is_flag=True, help="Accept clients on other machines, with keys (see: yuliu keys).")
+@click.option("--no-keys", is_flag=True, help="Require no keys: anyone who can reach the port may use the server.")
 @click.option(
     "--allow-origin",
     "origins",
     metavar="ORIGIN",
     multiple=True,
-    help="Web pages that may use the server, as https://example.org; may be given several times.",
+    help="Origin of web pages that may use the server, such as https://example.org; may be given several times.",
 )
 @click.option(
     "--tls-cert",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Speak TLS: the certificate, with those between it and the root, as PEM.",
+    help="Use TLS with this certificate chain (PEM, without the root).",
 )
 @click.option(
     "--tls-key",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The private key of the certificate, as PEM.  [default: in the file of the certificate]",
+    help="Private key of the certificate (PEM).  [default: in the certificate file]",
 )
 @click.option(
     "--drain-s",
@@ -88,24 +93,27 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     default=30,
     show_default=True,
     metavar="SECONDS",
-    help="How long streams may go on after Ctrl-C or SIGTERM.",
+    help="Maximum time for open streams after Ctrl-C or SIGTERM.",
 )
 @click.option(
     "--allow-host",
     "hosts",
     metavar="NAME",
     multiple=True,
-    help="A name under which clients may address the server; may be given several times.",
+    help="Host name by which clients may address the server; may be given several times.",
 )
 @click.option(
     "--log-format",
     type=click.Choice(["line", "json"]),
     default="line",
     show_default=True,
-    help="How the log on standard error is written.",
+    help="Format of the log on standard error.",
 )
 @click.option(
-    "--workers", type=click.IntRange(1, 64), metavar="N", help="Threads that speak. Default: one a core, four at most."
+    "--workers",
+    type=click.IntRange(1, 64),
+    metavar="N",
+    help="Number of worker threads. Default: one per core, at most four.",
 )
 @click.option(
     "--cache",
@@ -114,20 +122,20 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     default=0,
     metavar="MB",
     show_default=True,
-    help="Sound spoken lately that is kept, to be sent again.",
+    help="Size of the cache of recent speech.",
 )
 @click.option(
     "--adaptive/--no-adaptive",
     default=True,
     show_default=True,
-    help="Let steps and, in dialogues, first segments follow what is measured: under load they get shorter.",
+    help="Adapt the length of steps and, in dialogues, of first segments: both get shorter under load.",
 )
 @click.option(
     "--presets",
     "preset_file",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Presets beside those there are, or changes of them, as TOML.",
+    help="TOML file that adds or changes presets.",
 )
 @click.option(
     "--record",
@@ -135,14 +143,14 @@ def _record(_ctx: click.Context, _param: click.Parameter, name: str | None) -> N
     type=click.Path(dir_okay=False),
     expose_value=False,
     callback=_record,
-    help="Log every decision of the scheduler here, for `yuliu replay`.",
+    help="Record every decision of the scheduler to this file, for `yuliu replay`.",
 )
 @click.option(
     "--phrases",
     "phrase_file",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Phrases that the default voice speaks ahead: one a line, # begins a comment.",
+    help="File of phrases to synthesize ahead with the default voice, one per line; # starts a comment.",
 )
 @click.pass_obj
 def command(  # noqa: PLR0913 - its options
@@ -158,7 +166,7 @@ def command(  # noqa: PLR0913 - its options
     tls_key: Path | None,
     **options: Any,  # noqa: ANN401 - those of serve
 ) -> None:
-    """Run the HTTP server until it is told to stop."""
+    """Run the HTTP server until it is stopped."""
     from yuliu.presets import load_presets
     from yuliu.server import Certificate, serve
 
@@ -174,7 +182,7 @@ def command(  # noqa: PLR0913 - its options
         presets = load_presets(preset_file) if preset_file else None
         serve(load, presets=presets, phrases=_phrases(phrase_file) if phrase_file else (), **options)
     except KeyboardInterrupt:
-        return  # that is how it is told to stop
+        return  # Ctrl-C is the normal way to stop it
     except InvalidRequest as error:
         if (advice := _ADVICE.get(error.param or "")) is not None:
             error.add_note(advice)
@@ -185,8 +193,8 @@ def command(  # noqa: PLR0913 - its options
 
 def _no_listening(error: OSError, host: str, port: int) -> CommandError:
     if error.errno == errno.EADDRINUSE:
-        return CommandError(f"port {port} is in use; take another one with --port, or with --port 0 any that is free")
-    return CommandError(f"cannot listen on {host}, port {port}: {error.strerror}; choose with --host and --port")
+        return CommandError(f"port {port} is in use; choose another one with --port, or any free one with --port 0")
+    return CommandError(f"cannot listen on {host}, port {port}: {error.strerror}; choose others with --host and --port")
 
 
 def _phrases(path: Path) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""``yuliu simulate``: how many listeners a machine could carry, without the machine."""
+"""``yuliu simulate``: capacity of a machine, estimated without the machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from yuliu.cli.console.terminal import table
+from yuliu.cli.console.terminal import count, table
+from yuliu.cli.options import json_option
 from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from yuliu.scheduler.simulation.simulate import Load, Result
 
 PARTS = {"yuliu": ("baker", "heart")}
-"""Voices that are made of others."""
+"""Voices composed of other voices."""
 
 
 @click.command(
@@ -25,21 +26,37 @@ PARTS = {"yuliu": ("baker", "heart")}
 Examples:
   yuliu simulate --streams 50                  the default voice, two workers
   yuliu simulate --streams 50 --voice baker --workers 4 --bulk 1
-  yuliu simulate --rate 3 --seconds 300        who comes by chance
-  yuliu simulate --capacity --workers 8        how many can be carried
+  yuliu simulate --rate 3 --seconds 300        random arrivals
+  yuliu simulate --capacity --workers 8        find the capacity
   yuliu simulate --streams 400 --voice gpu-assumed --workers 1
   yuliu simulate --streams 200 --workers 8 --rtf table.toml --json
 """
 )
-@click.option("--streams", type=click.IntRange(0, 10_000), default=0, metavar="N", help="Listeners who ask again.")
-@click.option("--rate", type=click.FloatRange(0, 1000), default=0.0, metavar="N", help="Further streams a second.")
-@click.option("--bulk", type=click.IntRange(0, 1000), default=0, metavar="N", help="Readers of bulk work.")
-@click.option("--workers", type=click.IntRange(1, 1024), default=2, show_default=True, help="Threads that speak.")
 @click.option(
-    "--seconds", type=click.FloatRange(1, 86_400), default=60.0, show_default=True, help="How long new streams come."
+    "--streams",
+    type=click.IntRange(0, 10_000),
+    default=0,
+    metavar="N",
+    help="Number of listeners that request one stream after another.",
 )
 @click.option(
-    "--audio", type=click.FloatRange(0.5, 3600), default=8.0, show_default=True, help="Seconds of a stream's sound."
+    "--rate", type=click.FloatRange(0, 1000), default=0.0, metavar="N", help="Additional random streams per second."
+)
+@click.option("--bulk", type=click.IntRange(0, 1000), default=0, metavar="N", help="Number of endless bulk streams.")
+@click.option("--workers", type=click.IntRange(1, 1024), default=2, show_default=True, help="Number of worker threads.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(1, 86_400),
+    default=60.0,
+    show_default=True,
+    help="Time in which new streams start.",
+)
+@click.option(
+    "--audio",
+    type=click.FloatRange(0.5, 3600),
+    default=8.0,
+    show_default=True,
+    help="Average audio per stream, seconds.",
 )
 @click.option(
     "--seed",
@@ -47,22 +64,24 @@ Examples:
     default=0,
     show_default=True,
     metavar="N",
-    help="Draws who comes when; another number, other luck.",
+    help="Seed of the random arrivals.",
 )
-@click.option("--voice", default="yuliu", show_default=True, metavar="NAME", help="Which engine of the table speaks.")
+@click.option("--voice", default="yuliu", show_default=True, metavar="NAME", help="Engine of the table to use.")
 @click.option(
     "--rtf",
     "path",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A table of your own, whose engines are all used.",
+    help="Your own table of engines, all of which are used.",
 )
-@click.option("--control", is_flag=True, help="Let the controller adjust what it can.")
-@click.option("--capacity", "find", is_flag=True, help="Find how many listeners can be carried.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.option("--control", is_flag=True, help="Let the controller adapt its parameters.")
+@click.option("--capacity", "find", is_flag=True, help="Find the maximum number of listeners.")
+@json_option()
 def command(voice: str, path: Path | None, find: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the load's
-    """Let many listeners ask on a virtual clock, with the real scheduler, engines that take as long as a table says,
-    and players in real time."""
+    """Simulate many listeners on a virtual clock: the real scheduler, engines timed by a table, and real-time players.
+
+    Minutes take seconds, and the same options give the same numbers.
+    """
     from yuliu.scheduler.simulation.simulate import Load, capacity
 
     rates, workers = _rates(voice, path), options["workers"]
@@ -77,13 +96,11 @@ def command(voice: str, path: Path | None, find: bool, as_json: bool, **options:
     if find:
         found = capacity(rates, load, num_workers=workers)
         click.echo(
-            json.dumps({"capacity": found})
-            if as_json
-            else f"{found:,} listeners can be carried on {workers} worker{'s' * (workers > 1)}"
+            json.dumps({"capacity": found}) if as_json else f"{count(workers, 'worker')} can serve {found:,} listeners"
         )
         return
     if not (load.num_streams or load.rate_per_s or load.num_bulk):
-        raise click.UsageError("nobody asks; give --streams, --rate, --bulk or --capacity")
+        raise click.UsageError("there is no load; give --streams, --rate, --bulk or --capacity")
     result = _run(rates, load, workers, control=options["control"])
     values = as_values(result, load, workers)
     click.echo(json.dumps(values, indent=2) if as_json else _page(values))
@@ -103,7 +120,7 @@ def _rates(voice: str, path: Path | None) -> dict[str, Rates]:
     names = PARTS.get(voice, (voice,))
     if unknown := [name for name in names if name not in found]:
         known = ", ".join([*PARTS, *found])
-        raise InvalidRequest(f"no rates of {unknown[0]!r}; known are {known}; give your own with --rtf", param="voice")
+        raise InvalidRequest(f"no rates for {unknown[0]!r}; known are {known}; give your own with --rtf", param="voice")
     return {name: found[name] for name in names}
 
 
@@ -118,7 +135,7 @@ def _run(rates: dict[str, Rates], load: Load, workers: int, *, control: bool) ->
 
 
 def as_values(result: Result, load: Load, workers: int) -> dict[str, Any]:
-    """For JSON."""
+    """Return the result as values for JSON."""
     return {
         "workers": workers,
         "seconds": round(result.seconds, 3),
@@ -139,11 +156,11 @@ def as_values(result: Result, load: Load, workers: int) -> dict[str, Any]:
 def _page(values: dict[str, Any]) -> str:
     ttfp, underrun = values["ttfp_ms"], values["underrun"]
     rows = [
-        ("WHAT", "HOW MUCH"),
-        ("streams", f"{values['streams']:,} asked, {values['admitted']:,} let in, {values['rejected']:,} turned away"),
-        ("first packet", f"{ttfp['p50']:g} ms half of them, {ttfp['p95']:g} ms 95 %, {ttfp['p99']:g} ms 99 %"),
+        ("FIGURE", "VALUE"),
+        ("streams", f"{values['streams']:,} started, {values['admitted']:,} admitted, {values['rejected']:,} rejected"),
+        ("first packet", f"p50 {ttfp['p50']:g} ms, p95 {ttfp['p95']:g} ms, p99 {ttfp['p99']:g} ms"),
         ("underruns", f"{underrun['streams']:,} streams, {underrun['seconds']:g} s"),
-        ("sound", f"{values['audio_s']:,.0f} s for listeners, {values['bulk_audio_s']:,.0f} s of bulk work"),
+        ("audio", f"{values['audio_s']:,.0f} s for listeners, {values['bulk_audio_s']:,.0f} s of bulk work"),
         ("workers", f"{values['workers']}, busy {values['load']:.0%} of {values['seconds']:,.0f} s"),
     ]
     return table(rows)

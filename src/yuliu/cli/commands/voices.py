@@ -1,4 +1,4 @@
-"""``yuliu voices``: which there are, getting them, checking them, throwing them away."""
+"""``yuliu voices``: list, pull, verify and remove voices."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ import click
 
 from yuliu.cli.console.errors import FAILED
 from yuliu.cli.console.terminal import StatusLine, bar, is_terminal, num_columns, size, table
-from yuliu.cli.group import Group
-from yuliu.cli.voice_completion import complete_voice
+from yuliu.cli.options import Group, complete_voice, json_option, quiet_option
 from yuliu.errors import VoiceNotReady
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from yuliu.voices.progress import PullProgress
 
 STATES = {"absent": "not pulled", "ready": "ready", "damaged": "damaged", "outdated": "outdated"}
-STAGES = {"wait": "waiting for another program", "fetch": "fetching", "verify": "checking", "derive": "making"}
+STAGES = {"wait": "waiting for another program", "fetch": "fetching", "verify": "verifying", "derive": "building"}
 
 
 @click.group(
@@ -34,26 +33,24 @@ Examples:
   yuliu voices list
   yuliu voices pull               the default voice
   yuliu voices pull heart         another one
-  yuliu voices info heart         what it is, and on what terms
-  yuliu voices verify             read every file and compare
+  yuliu voices info heart         description and terms of use
+  yuliu voices verify             verify every file
   yuliu voices remove heart
 """,
 )
 def command() -> None:
-    """List, pull, check and remove voices."""
+    """List, pull, verify and remove voices."""
 
 
 _NAME = click.argument("name", shell_complete=complete_voice)
 _NAMES = click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete_voice)
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
-_QUIET = click.option("-q", "--quiet", is_flag=True, help="Show no progress, tell errors only.")
 
 
 @command.command("list", epilog="\b\nExample:\n  yuliu voices list --json")
-@_JSON
+@json_option()
 @click.pass_obj
 def list_voices(wiring: Wiring, /, as_json: bool) -> None:
-    """Show all voices, and whether they are on this machine."""
+    """List all voices, and their state on this machine."""
     infos = wiring.open_store().list()
     if as_json:
         _print_json([as_values(info) for info in infos])
@@ -66,10 +63,10 @@ def list_voices(wiring: Wiring, /, as_json: bool) -> None:
 
 @command.command(epilog="\b\nExamples:\n  yuliu voices info yuliu\n  yuliu voices info yuliu --json")
 @_NAME
-@_JSON
+@json_option()
 @click.pass_obj
 def info(wiring: Wiring, /, name: str, as_json: bool) -> None:
-    """Show what a voice is, and on what terms it may be used."""
+    """Show a voice and its terms of use."""
     found = wiring.open_store().info(name)
     if as_json:
         _print_json(as_values(found))
@@ -82,16 +79,16 @@ def info(wiring: Wiring, /, name: str, as_json: bool) -> None:
 
 @command.command(epilog="\b\nExamples:\n  yuliu voices pull\n  yuliu voices pull heart baker")
 @_NAMES
-@_QUIET
+@quiet_option
 @click.pass_obj
 def pull(wiring: Wiring, /, names: tuple[str, ...], quiet: bool) -> None:
-    """Get voices onto this machine, or repair them; by default the one that is used by default.
+    """Download or repair voices; without NAME, the default voice.
 
-    What is interrupted goes on where it stopped, and nothing is used before it was checked.
+    An interrupted download resumes where it stopped. No file is used before it is verified.
     """
     store = wiring.open_store()
     for name in names or (_default_voice(),):
-        store.info(name)  # a wrong name is told before anything is fetched
+        store.info(name)  # report a wrong name before anything is fetched
     for name in names or (_default_voice(),):
         show = PullDisplay(quiet=quiet)
         try:
@@ -104,10 +101,10 @@ def pull(wiring: Wiring, /, names: tuple[str, ...], quiet: bool) -> None:
 
 @command.command(epilog="\b\nExamples:\n  yuliu voices verify\n  yuliu voices verify heart --json")
 @_NAMES
-@_JSON
+@json_option()
 @click.pass_context
 def verify(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
-    """Read every file of voices and compare it with what it must be; by default of all that were pulled."""
+    """Verify every file of voices against its hash; without NAME, of all pulled voices."""
     store = ctx.find_root().obj.open_store()
     pulled = [info.name for info in store.list() if info.state != "absent" and not info.parts]
     problems = {name: _problem(store.verify, name) for name in names or pulled}
@@ -117,7 +114,7 @@ def verify(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
         click.echo("no voice has been pulled; to get one: yuliu voices pull")
     else:
         for name, problem in problems.items():
-            click.echo(problem or f"{name}: every file is as it must be")
+            click.echo(problem or f"{name}: every file is correct")
     if any(problems.values()):
         ctx.exit(FAILED)
 
@@ -126,7 +123,7 @@ def verify(ctx: click.Context, names: tuple[str, ...], as_json: bool) -> None:
 @_NAME
 @click.pass_obj
 def remove(wiring: Wiring, /, name: str) -> None:
-    """Delete the files of a voice; of all its parts if it has some."""
+    """Delete the files of a voice, including all its parts."""
     store = wiring.open_store()
     before = store.info(name)
     store.remove(name)
@@ -135,11 +132,11 @@ def remove(wiring: Wiring, /, name: str) -> None:
 
 
 class PullDisplay:
-    """Shows the progress of a pull: a line with a bar on a terminal, a line for each file elsewhere.
+    """Progress of a pull: a line with a bar on a terminal, a line for each file elsewhere.
 
     Args:
         quiet: Show nothing.
-        clock: Seconds, monotonic.
+        clock: Monotonic clock, seconds.
     """
 
     def __init__(self, *, quiet: bool, clock: Callable[[], float] = time.monotonic) -> None:
@@ -151,7 +148,7 @@ class PullDisplay:
         self._start_bytes = 0
 
     def __call__(self, progress: PullProgress) -> None:
-        """Take the news."""
+        """Show the progress."""
         if self._told != (progress.stage, progress.file):
             self._told = (progress.stage, progress.file)
             self._start_s, self._start_bytes = self._clock(), progress.bytes_done
@@ -169,7 +166,7 @@ class PullDisplay:
 
 
 def pull_fields(progress: PullProgress, bytes_per_s: float) -> list[str]:
-    """The fields of the status line, the most wanted ones first."""
+    """Return the fields of the status line, the most important ones first."""
     done, total = progress.bytes_done, progress.bytes_total
     if progress.stage != "fetch":
         return [f"{progress.voice}: {_doing(progress)}"]
@@ -197,16 +194,16 @@ def _terms(info: VoiceInfo) -> str:
 
 
 def described(info: VoiceInfo) -> list[tuple[str, str]]:
-    """What ``yuliu voices info`` shows: headings and values."""
-    exact = "exact (the streamed samples equal the offline ones)"
+    """Return the headings and values that ``yuliu voices info`` shows."""
+    exact = "exact (streamed samples equal offline ones)"
     lines = [
         ("name", info.name),
-        ("what", info.description),
-        ("speaks", " ".join(info.languages)),
+        ("description", info.description),
+        ("languages", " ".join(info.languages)),
         *[("with", f"{name} for {lang}") for lang, name in info.parts],
         ("engine", info.engine),
-        ("sound", f"{info.sample_rate:,} Hz"),
-        ("streaming", exact if info.streaming == "exact" else "parts are joined by cross-fades"),
+        ("sample rate", f"{info.sample_rate:,} Hz"),
+        ("streaming", exact if info.streaming == "exact" else "parts are cross-faded"),
         ("state", STATES[info.state]),
         ("on disk", size(info.num_bytes_on_disk)),
     ]
@@ -217,7 +214,7 @@ def described(info: VoiceInfo) -> list[tuple[str, str]]:
 
 
 def as_values(info: VoiceInfo) -> dict[str, Any]:
-    """For JSON: the fields of ``VoiceInfo``, and ``commercial_use``."""
+    """Return the fields of ``VoiceInfo`` and ``commercial_use``, as values for JSON."""
     return asdict(info) | {"commercial_use": info.commercial_use}
 
 

@@ -1,6 +1,6 @@
-"""What went wrong, in words for the person at the terminal, and as the exit code for the program behind it.
+"""Error messages on the terminal, and exit codes for programs.
 
-The one place that maps exceptions: commands let them pass.
+The only place that maps exceptions; commands let them pass.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from yuliu.errors import InvalidRequest, NothingToSpeak, YuliuError
 FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
-"""128 + SIGINT, as shells count."""
+"""128 + SIGINT, as in shells."""
 
 
 class CommandError(click.ClickException):
-    """Something that a command found wrong; the message says what to do."""
+    """Error found by a command; the message says what to do."""
 
     exit_code = FAILED
 
 
 def report(error: BaseException, *, debug: bool = False) -> int:
-    """Tell it on standard error; the exit code.
+    """Report an error on standard error, and return the exit code.
 
     Args:
-        error: What ended the command.
-        debug: Show the traceback before.
+        error: Exception that ended the command.
+        debug: Show the traceback first.
     """
     if isinstance(error, click.exceptions.Exit):
         return error.exit_code
-    if isinstance(error, BrokenPipeError):  # the reader had enough: nothing to say, and nobody to say it to
+    if isinstance(error, BrokenPipeError):  # the reader is gone: there is nothing to report
         _forget_stdout()
         return FAILED
     if debug:
@@ -64,7 +64,7 @@ def _message(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         return _lower_first(what) if error.filename is None else what
-    return f"{type(error).__name__}, which should not happen; please report it with what this shows: yuliu --debug ..."
+    return f"internal error: {type(error).__name__}; please report it with the output of: yuliu --debug ..."
 
 
 def _say(message: str, error: BaseException) -> None:
@@ -79,5 +79,5 @@ def _lower_first(text: str) -> str:
 
 
 def _forget_stdout() -> None:
-    """Let the interpreter flush into nothing when it ends, instead of complaining about the closed pipe."""
+    """Redirect the interpreter's final flush to the null device, so that it does not report the closed pipe."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""An explanation as a table for people, made for terminals in which a Chinese character takes two columns."""
+"""Explanation as a table for a terminal, in which a Chinese character takes two columns."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ _ZERO_WIDTH = frozenset(("Mn", "Me", "Cf"))
 
 
 def described(found: Explanation, *, num_columns: int) -> str:
-    """All that an explanation says, segment by segment.
+    """Render an explanation, segment by segment.
 
     Args:
-        found: The explanation.
-        num_columns: Columns of the terminal.
+        found: Explanation to show.
+        num_columns: Width of the terminal, columns.
     """
     lines: list[str] = []
     if found.reader.text != found.text:
         lines += _field("clean", _wrapped(visible(found.reader.text), num_columns - _LABEL_COLUMNS))
     lines += [line for segment in found.segments for line in _segment(segment, num_columns - _LABEL_COLUMNS)]
     if not found.segments:
-        lines.append("nothing to say")
+        lines.append("nothing to speak")
     lines += _field("warning", found.reader.warnings)
     return "\n".join(lines)
 
@@ -70,7 +70,7 @@ def _field(label: str, lines: Iterable[str]) -> Iterator[str]:
 
 
 def columns(text: str) -> int:
-    """How many columns of a terminal a text takes: two for wide characters, none for combining ones."""
+    """Return the width of a text in a terminal: two columns for wide characters, none for combining ones."""
     return sum(map(_columns, text))
 
 
@@ -81,7 +81,7 @@ def _columns(char: str) -> int:
 
 
 def visible(text: str) -> str:
-    """The text on one line, with signs for what terminals would act on or cannot show."""
+    """Return a text on one line, with replacements for control and other invisible characters."""
     return "".join(_shown(char) for char in text)
 
 
@@ -101,7 +101,7 @@ def _clipped(text: str, width: int) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines of at most ``width`` columns, cut at spaces and between wide characters where that is enough."""
+    """Wrap a text to ``width`` columns, at spaces and between wide characters if possible."""
     lines: list[str] = []
     line, used = "", 0
     for piece in _pieces(text.strip(), width):
@@ -115,7 +115,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _pieces(text: str, width: int) -> Iterator[str]:
-    """What must not be cut: words with the space behind them, single wide characters."""
+    """Yield the unbreakable pieces: words with their trailing space, and single wide characters."""
     piece = ""
     for char in text:
         ends = piece[-1:].isspace() and not char.isspace()
@@ -127,7 +127,7 @@ def _pieces(text: str, width: int) -> Iterator[str]:
 
 
 def _joined(cells: Sequence[str], width: int, *, between: str) -> list[str]:
-    """The cells in lines of at most ``width`` columns, cut between two of them where that is enough."""
+    """Join cells into lines of at most ``width`` columns, broken between cells if possible."""
     lines: list[str] = []
     line = ""
     for cell in cells:
@@ -141,7 +141,7 @@ def _joined(cells: Sequence[str], width: int, *, between: str) -> list[str]:
 
 
 def _paired(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
-    """Two lines, one over the other, as often as is needed: each character over its syllable."""
+    """Return pairs of lines with each character above its syllable."""
     lines: list[str] = []
     upper = lower = ""
     for above, below in pairs:

@@ -1,10 +1,10 @@
-"""What people see on a terminal: numbers in plain words, tables, and a status line that leaves no traces."""
+"""Terminal output: readable numbers, tables, and a status line that leaves no traces."""
 
 from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import click
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 DEFAULT_NUM_COLUMNS = 80
 FIRST_DRAW_AFTER_S = 0.5
-"""Work that is over sooner shows no status line: it would only flicker."""
+"""Delay before the status line appears, so that it does not flicker for short work, seconds."""
 REDRAW_AFTER_S = 0.1
 
 
 def duration(seconds: float) -> str:
-    """``3.2 s``, ``1:05``, ``2:00:01``."""
+    """Format a duration: ``3.2 s``, ``1:05``, ``2:00:01``."""
     if seconds < 9.95:
         return f"{seconds:.1f} s"
     whole = round(seconds)
@@ -31,7 +31,7 @@ def duration(seconds: float) -> str:
 
 
 def size(num_bytes: int) -> str:
-    """``900 B``, ``1.2 MB`` (a million bytes), as download pages count."""
+    """Format a size in decimal units: ``900 B``, ``1.2 MB``."""
     amount = float(num_bytes)
     for unit in ("B", "kB", "MB"):
         if amount < 999.5:
@@ -41,12 +41,12 @@ def size(num_bytes: int) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """``1 character``, ``12,345 characters``."""
+    """Format a number with its noun: ``1 character``, ``12,345 characters``."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def num_columns(stream: TextIO) -> int:
-    """Width of the terminal behind ``stream``; 80 where there is none or it does not tell."""
+    """Return the width of the terminal behind ``stream``; 80 if it is no terminal or its width is unknown."""
     try:
         return os.get_terminal_size(stream.fileno()).columns or DEFAULT_NUM_COLUMNS
     except (OSError, ValueError):
@@ -54,7 +54,7 @@ def num_columns(stream: TextIO) -> int:
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether a person looks at the stream; a closed one, or one that was never there, is not looked at."""
+    """Return True if the stream is a terminal; a closed or missing stream is not."""
     try:
         return stream is not None and stream.isatty()
     except ValueError:
@@ -62,32 +62,40 @@ def is_terminal(stream: TextIO | None) -> bool:
 
 
 def colours_wanted(environ: dict[str, str] | os._Environ[str], stream: TextIO) -> bool:
-    """Colours are for terminals that can show them, and not against https://no-color.org."""
+    """Return True if the stream is a terminal with colours and https://no-color.org does not forbid them."""
     return is_terminal(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
 
 
 class StatusLine:
-    """One line that is overwritten in place while work goes on, and wiped when it is over.
+    """Line that is redrawn in place during work, and wiped at the end.
 
-    It is made of spaces and carriage returns only, which every terminal understands, and it is never as wide as the
-    terminal, so that it does not wrap.
+    It uses only spaces and carriage returns, which every terminal understands, and it is narrower than the terminal, so
+    that it does not wrap.
 
     Args:
-        stream: Where to draw; nothing is drawn if it is not a terminal.
-        enabled: False keeps it silent (``--quiet``).
-        clock: Seconds, monotonic.
+        stream: Stream to draw on; nothing is drawn if it is not a terminal.
+        enabled: False turns it off (``--quiet``).
+        clock: Monotonic clock, seconds.
     """
 
     def __init__(self, stream: TextIO, *, enabled: bool = True, clock: Callable[[], float] = time.monotonic) -> None:
         self.enabled: bool = enabled and is_terminal(stream)
-        """Whether anything is drawn at all."""
+        """True if anything is drawn at all."""
         self._stream = stream
         self._clock = clock
         self._next_draw_s = clock() + FIRST_DRAW_AFTER_S
         self._drawn = 0
 
+    def __enter__(self) -> Self:
+        """Return the line; it is wiped on exit."""
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Wipe the line."""
+        self.clear()
+
     def show(self, fields: Sequence[str]) -> None:
-        """Show as many of the fields as fit, the first ones first. Most calls draw nothing: it is cheap to call."""
+        """Show as many of the fields as fit, the first ones first. Cheap to call: few calls draw."""
         now_s = self._clock()
         if not self.enabled or now_s < self._next_draw_s:
             return
@@ -97,13 +105,13 @@ class StatusLine:
         self._drawn = len(line)
 
     def announce(self, line: str) -> None:
-        """Show it at once, before work that cannot call back."""
+        """Show a line immediately, before work that cannot report progress."""
         if self.enabled:
             self._next_draw_s = self._clock()
             self.show([line])
 
     def clear(self) -> None:
-        """Wipe it, also what a Ctrl-C echoed behind it, and leave the cursor where it was."""
+        """Wipe the line, including the echo of a Ctrl-C, and put the cursor back."""
         if self._drawn:
             self._write("\r" + " " * (num_columns(self._stream) - 1) + "\r")
             self._drawn = 0
@@ -112,12 +120,12 @@ class StatusLine:
         try:
             self._stream.write(text)
             self._stream.flush()
-        except OSError:  # the terminal went away: the work goes on
+        except OSError:  # the terminal is gone; carry on
             self.enabled = False
 
 
 def fitting(fields: Sequence[str], num_columns: int) -> str:
-    """The fields side by side, as many of the first ones as fit into the columns."""
+    """Join as many of the first fields as fit into the columns."""
     line = ""
     for field in fields:
         longer = f"{line}  {field}" if line else field
@@ -128,13 +136,13 @@ def fitting(fields: Sequence[str], num_columns: int) -> str:
 
 
 def table(rows: Sequence[Sequence[str]]) -> str:
-    """Columns side by side; the first row is the heading. The last column may be of any length."""
+    """Lay rows out as a table; the first row is the heading. The last column may be of any width."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
     return "\n".join([click.style(lines[0], bold=True), *lines[1:]])
 
 
 def bar(part: float, num_columns: int = 20) -> str:
-    """``[#####---------------]`` for a quarter; characters that every terminal and font has."""
+    """Draw ``[#####---------------]`` for a quarter, in characters that every font has."""
     filled = round(min(max(part, 0.0), 1.0) * num_columns)
     return f"[{'#' * filled}{'-' * (num_columns - filled)}]"

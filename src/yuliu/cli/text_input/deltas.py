@@ -1,4 +1,4 @@
-"""Texts as a language model writes them, from JSON lines: pieces, and the time from one to the next."""
+"""Streamed texts from JSON lines: pieces of text with the intervals between them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 
 def arrivals_of(line: str, number: int) -> tuple[str, list[TimedDelta]]:
-    """The name and the pieces of a text.
+    """Return the name and the pieces of a text.
 
     Args:
         line: ``{"id": "any", "deltas": ["He", "llo.", "@@PAUSE 900@@", " Yes."], "gap_ms": 30}``; ``id`` and
             ``gap_ms`` may be left out.
-        number: Of the line, for messages.
+        number: Number of the line, for messages.
 
     Raises:
-        InvalidRequest: The line is something else.
+        InvalidRequest: The line has another form.
     """
     try:
         values = json.loads(line)
@@ -31,7 +31,7 @@ def arrivals_of(line: str, number: int) -> tuple[str, list[TimedDelta]]:
         raise InvalidRequest(f'line {number}: must be a JSON object with "deltas", a list of strings', param="deltas")
     deltas, gap_ms = values["deltas"], values.get("gap_ms", 0)
     if not all(isinstance(delta, str) for delta in deltas):
-        raise InvalidRequest(f'line {number}: every one of the "deltas" must be a string', param="deltas")
+        raise InvalidRequest(f'line {number}: each of the "deltas" must be a string', param="deltas")
     if isinstance(gap_ms, bool) or not isinstance(gap_ms, int | float) or not 0 <= gap_ms <= 1e9:
         raise InvalidRequest(f'line {number}: "gap_ms" must be a number of milliseconds, 0 or more', param="gap_ms")
     return str(values.get("id", "")), list(_timed(deltas, gap_ms))

@@ -1,4 +1,4 @@
-"""The keys of a terminal, one by one, while the program goes on. Only where there is ``termios``: Linux and macOS."""
+"""Single keys from a terminal while the program runs. Needs ``termios``, so only on Linux and macOS."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ except ImportError:  # Windows
     CAN_READ_KEYS = False
 else:
     CAN_READ_KEYS = True
-    """Whether keys can be read here."""
+    """True if keys can be read on this system."""
 
 TERMINAL = "/dev/tty"
 LOOK_AGAIN_S = 0.2
-"""How often a program in the background looks whether it is in front again."""
+"""Interval at which a background program checks whether it is in the foreground again, seconds."""
 READ_NUM_BYTES = 4096
 GONE = "\x15\x04"
-"""Is taken to be typed when the terminal goes away: forget the line, and leave."""
+"""Input simulated when the terminal goes away: delete the line, and leave."""
 
 
 class Keyboard:
-    """The terminal from which the program was started. Keys are not shown while they are read.
+    """Terminal from which the program was started. Keys are not echoed while they are read.
 
     Args:
-        descriptor: Of the terminal, for reading and writing; is closed.
+        descriptor: Descriptor of the terminal, open for reading and writing; closed by :meth:`close`.
     """
 
     def __init__(self, descriptor: int) -> None:
@@ -48,19 +48,19 @@ class Keyboard:
 
     @property
     def num_columns(self) -> int:
-        """How wide the terminal is."""
+        """Width of the terminal, columns."""
         with suppress(OSError):
             return os.get_terminal_size(self._descriptor).columns or DEFAULT_NUM_COLUMNS
         return DEFAULT_NUM_COLUMNS
 
     def write(self, text: str) -> None:
-        """Show it there, and nowhere else."""
-        with suppress(OSError):  # the terminal went away: the work goes on
+        """Write text to the terminal only."""
+        with suppress(OSError):  # the terminal is gone; carry on
             os.write(self._descriptor, text.encode("utf-8", "replace"))
 
     @contextmanager
     def read(self, loop: AbstractEventLoop, take: Callable[[str], None]) -> Iterator[None]:
-        """Give what is typed to ``take``, on the loop, until the block is left; then the terminal is as before."""
+        """Pass typed text to ``take`` on the loop until the block ends, then restore the terminal."""
         thread = threading.Thread(target=self._run, args=(loop, take), name="yuliu-keys", daemon=True)
         with self._key_by_key(), self._as_before_when_stopped():
             thread.start()
@@ -71,7 +71,7 @@ class Keyboard:
                 thread.join()
 
     def close(self) -> None:
-        """Let go of the terminal."""
+        """Close the terminal."""
         for descriptor in (self._descriptor, self._woken, self._wake):
             os.close(descriptor)
 
@@ -82,13 +82,13 @@ class Keyboard:
             data = self._next_bytes()
             if data is not None:
                 text = decoder.decode(data) if data else GONE
-                with suppress(RuntimeError):  # the loop was closed meanwhile: nobody listens any more
+                with suppress(RuntimeError):  # the loop is closed
                     loop.call_soon_threadsafe(take, text)
 
     def _next_bytes(self) -> bytes | None:
-        """What was typed; nothing if the terminal went away, None if no more is wanted.
+        """Return typed bytes; empty if the terminal is gone, None if reading should end.
 
-        In the background a read would stop the program, so it is not tried.
+        A background program does not read, since that would stop it.
         """
         was_in_front = True
         while True:
@@ -118,7 +118,7 @@ class Keyboard:
             self._restore()
 
     def _begin(self) -> None:
-        """Keys come at once and are not shown; Ctrl-C and Ctrl-Z go on to be signals."""
+        """Switch to unbuffered input without echo; Ctrl-C and Ctrl-Z still send signals."""
         if self._is_in_front():
             tty.setcbreak(self._descriptor, termios.TCSANOW)
 
@@ -129,12 +129,12 @@ class Keyboard:
 
     @contextmanager
     def _as_before_when_stopped(self) -> Iterator[None]:
-        """Ctrl-Z gives the shell a terminal as it was; the keys are ours again when the program goes on."""
+        """Restore the terminal on Ctrl-Z, and take it over again when the program continues."""
 
         def stop(number: int, frame: FrameType | None) -> None:
             self._restore()
             signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-            signal.raise_signal(signal.SIGTSTP)  # here it stands still, and here it goes on
+            signal.raise_signal(signal.SIGTSTP)  # stops here, and later continues here
             signal.signal(signal.SIGTSTP, stop)
             self._begin()
 
@@ -152,10 +152,10 @@ class Keyboard:
 
 
 def open_keyboard(path: str = TERMINAL) -> Keyboard | None:
-    """That of the terminal from which the program was started.
+    """Open the terminal from which the program was started.
 
     Returns:
-        None if there is no terminal, if the program is in its background, or if keys cannot be read on this system.
+        None if there is no terminal, if the program is in the background, or if this system cannot read keys.
     """
     if not CAN_READ_KEYS:
         return None
@@ -170,7 +170,7 @@ def open_keyboard(path: str = TERMINAL) -> Keyboard | None:
 
 
 def is_in_front(descriptor: int) -> bool:
-    """Whether the terminal is ours, and not another program's while this one is in the background."""
+    """Return True if this program is in the foreground of the terminal."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:

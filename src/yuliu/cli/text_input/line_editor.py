@@ -1,4 +1,4 @@
-"""What keys mean beside a voice that sounds: silence, or a line to be spoken next. Pure."""
+"""Meaning of keys typed during playback: silence, or a line to speak next. Pure."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import unicodedata
 from dataclasses import dataclass, field
 
 MAX_LINE_CHARS = 4096
-"""What is typed beyond that in a line is let fall, as terminals do."""
+"""Maximum length of a line; further characters are dropped, as in a terminal's own lines."""
 SEQUENCE_S = 0.05
-"""What follows an Escape sooner may be the rest of a key that sends a sequence, such as an arrow."""
+"""Time after an Escape in which further input may belong to an escape sequence, such as an arrow key, seconds."""
 ESCAPE = "\x1b"
 SPACES = (" ", "\u3000")
-"""Chinese input methods send the second."""
+"""Space keys; Chinese input methods send the second."""
 END = "\x04"
 BACKSPACES = ("\x7f", "\b")
 KILL = "\x15"
@@ -25,43 +25,43 @@ class Stop:
 
 @dataclass(frozen=True, slots=True)
 class Say:
-    """A line was typed."""
+    """The listener typed a line."""
 
     text: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """No more lines will come."""
+    """The listener leaves."""
 
 
 Act = Stop | Say | Leave
 
 
 class LineEditor:
-    """Makes acts of what a terminal sends, key by key.
+    """Line editor that turns terminal input into acts, key by key.
 
-    Space and Escape stop the voice. Where lines are typed, Space does so only while the line is empty, and Backspace,
-    Ctrl-U, Ctrl-W and Ctrl-D do what they do in any line.
+    Space and Escape stop the voice. With line input, Space does so only while the line is empty, and Backspace,
+    Ctrl-U, Ctrl-W and Ctrl-D work as in any terminal.
 
     Args:
-        lines: Whether lines are typed to be spoken; else keys only stop.
+        lines: True to accept lines; otherwise keys only stop the voice.
     """
 
     def __init__(self, *, lines: bool) -> None:
         self.line: str = ""
-        """What was typed of the next line."""
+        """Line being typed."""
         self._lines = lines
         self._escaped_at_s: float | None = None
-        self._sequence = ""  # the head of one that is not over
+        self._sequence = ""  # start of an unfinished escape sequence
 
     def feed(self, text: str, now: float, *, sounding: bool) -> list[Act]:
-        """What the keys ask for.
+        """Return the acts for some input.
 
         Args:
-            text: As the terminal sent it; cut anywhere.
-            now: Seconds.
-            sounding: Whether the voice can be heard, or is about to be.
+            text: Input from the terminal, cut anywhere.
+            now: Current time, seconds.
+            sounding: True while the voice can be heard, or is about to be.
         """
         acts = [self._key(char, text[at : at + 1], now, sounding=sounding) for at, char in enumerate(text, 1)]
         return [act for act in acts if act is not None]
@@ -79,7 +79,7 @@ class LineEditor:
         return self._edit(char) if self._lines else None
 
     def _is_of_sequence(self, char: str, now: float) -> bool:
-        """``ESC [ parameters letter`` and ``ESC O letter``, as arrows and function keys send."""
+        """Return True for a part of ``ESC [ parameters letter`` or ``ESC O letter``, as sent by arrow keys."""
         if self._escaped_at_s is not None and now - self._escaped_at_s < SEQUENCE_S and char in "[O":
             self._sequence = ESCAPE
         self._escaped_at_s = None
@@ -107,7 +107,7 @@ class LineEditor:
 
 
 def _num_last(line: str) -> int:
-    """Characters of the last letter, with what is written over it."""
+    """Return the number of characters of the last letter, including combining ones."""
     num = 1
     while num < len(line) and unicodedata.combining(line[-num]):
         num += 1
@@ -115,7 +115,7 @@ def _num_last(line: str) -> int:
 
 
 def tail(line: str, num_columns: int) -> str:
-    """As much of the end of a line as has room; wide characters take two columns."""
+    """Return the end of a line that fits; wide characters take two columns."""
     width = 0
     for at in range(len(line) - 1, -1, -1):
         width += num_columns_of(line[at])
@@ -125,7 +125,7 @@ def tail(line: str, num_columns: int) -> str:
 
 
 def num_columns_of(text: str) -> int:
-    """How wide a terminal shows it."""
+    """Return the width of a text in a terminal, columns."""
     return sum(
         2 if unicodedata.east_asian_width(char) in "WF" else 0 if unicodedata.combining(char) else 1 for char in text
     )

@@ -1,4 +1,4 @@
-"""Where the text of ``yuliu say`` comes from: arguments, a file, or standard input while it is being written."""
+"""Sources of text: arguments, a file, or standard input while it is being written."""
 
 from __future__ import annotations
 
@@ -17,55 +17,56 @@ if TYPE_CHECKING:
 
 READ_NUM_BYTES = 64 * 1024
 PIECE_NUM_CHARS = 1024
-"""A whole text is pushed in pieces of this size, so that only a few sentences of it wait in memory to be spoken."""
+"""Size of the pieces of a whole text, so that only a few sentences wait in memory."""
 MAX_FILE_BYTES = 16 * 1024 * 1024
-"""About five million Chinese characters; a WAV file holds about a tenth of that, spoken."""
+"""Maximum size of a text file: about five million Chinese characters, ten times the speech that fits a WAV file."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextSource:
-    """A text, piece by piece."""
+    """Text in pieces."""
 
     pieces: AsyncIterator[str]
-    """Cut anywhere."""
+    """Pieces of the text, cut anywhere."""
     num_chars: int | None
-    """Characters in all; None while it is still being written."""
+    """Number of characters; None if the text is still being written."""
 
 
 def from_arguments(texts: Iterable[str]) -> TextSource:
-    """The arguments, with a space between them, as ``echo`` does."""
+    """Join the arguments with spaces, as ``echo`` does."""
     text = " ".join(texts)
     pieces = (text[at : at + PIECE_NUM_CHARS] for at in range(0, len(text), PIECE_NUM_CHARS))
     return TextSource(_each(pieces), len(text))
 
 
 def from_descriptor(descriptor: int, thread: BackgroundThread, *, encoding: str = "utf-8") -> TextSource:
-    """Whatever is written to a pipe or terminal, as it comes. What is not in the encoding becomes U+FFFD.
+    """Read a pipe or terminal as text arrives. Bytes that are invalid in the encoding become U+FFFD.
 
     Args:
-        descriptor: Opened for reading; stays open.
-        thread: Where to wait for what comes.
+        descriptor: Descriptor open for reading; it stays open.
+        thread: Thread for the blocking reads.
         encoding: Name of a text encoding.
     """
     return TextSource(_as_it_comes(descriptor, thread, encoding), None)
 
 
 def from_file(path: str, thread: BackgroundThread, *, encoding: str = "utf-8") -> TextSource:
-    """A text file, which is read once before to check and count it; a named pipe is taken as it comes.
+    """Read a text file, after one pass that checks and counts it. A named pipe is read as text arrives.
 
     Raises:
-        InvalidRequest: It is not a text file in that encoding, or it is too large.
-        OSError: It cannot be read.
+        InvalidRequest: The file is too large, or no text in this encoding.
+        OSError: The file cannot be read.
     """
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    file = open(descriptor, "rb")  # noqa: SIM115 - read after this function has returned; closed by the generator
+    file = open(descriptor, "rb")  # noqa: SIM115 - read after this function returns; closed by the generator
     status = os.fstat(descriptor)
     if not stat.S_ISREG(status.st_mode):
         return TextSource(_closing(file, _as_it_comes(descriptor, thread, encoding)), None)
     if status.st_size > MAX_FILE_BYTES:
         file.close()
         raise InvalidRequest(
-            f"{path}: has {status.st_size:,} bytes, more than {MAX_FILE_BYTES:,}; split it, or pipe it to: yuliu say",
+            f"{path}: has {status.st_size:,} bytes, more than the maximum of {MAX_FILE_BYTES:,}; split it, or pipe it "
+            "to: yuliu say",
             param="file",
         )
     try:
@@ -112,7 +113,7 @@ def _decoded(file: BinaryIO, path: str, encoding: str) -> Iterator[str]:
             text = decoder.decode(block, final=not block)
         except UnicodeError as error:
             raise InvalidRequest(
-                f"{path}: not in the encoding {encoding}; name its own, for example --encoding gb18030",
+                f"{path}: is not valid {encoding}; give its encoding, for example --encoding gb18030",
                 param="encoding",
             ) from error
         if text:
@@ -121,10 +122,10 @@ def _decoded(file: BinaryIO, path: str, encoding: str) -> Iterator[str]:
             return
 
 
-_HOW_TO_CONVERT = "save it as plain text first, or name its encoding, for example --encoding utf-16"
+_HOW_TO_CONVERT = "save it as plain text first, or give its encoding, for example --encoding utf-16"
 
 
 def _decoder(encoding: str, *, errors: str) -> codecs.IncrementalDecoder:
-    """For UTF-8 one that drops the byte order mark that Windows programs put first."""
+    """Return a decoder; for UTF-8, one that drops the byte order mark that Windows programs write."""
     name = codecs.lookup(encoding).name
     return codecs.getincrementaldecoder("utf-8-sig" if name == "utf-8" else name)(errors)
