@@ -1,4 +1,4 @@
-"""Every example of the documentation is run, with the real voices, as a reader would run it."""
+"""Every example in the documentation runs with the real voices, as a reader would run it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PRINTED_ADDRESS = "127.0.0.1:8000"
 
 
 def home_in(folder: Path) -> str:
-    """A home of its own, for what examples change, that has the voices already."""
+    """Return a new home that contains the voices, so that examples can change it."""
     voices = folder / "home" / "voices"
     voices.mkdir(parents=True)
     for name in ("baker", "heart"):
@@ -35,7 +35,7 @@ def home_in(folder: Path) -> str:
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Where a server with the default voice is ready."""
+    """Address of a running server with the default voice."""
     command = [str(BIN / "yuliu"), "serve", "--port", "0"]
     environment = os.environ | {"YULIU_HOME": home_in(tmp_path_factory.mktemp("server"))}
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment) as server:
@@ -52,8 +52,8 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def surroundings(tmp_path: Path) -> dict[str, str]:
-    """A reader's environment: commands on the path, and a home of its own that has the voices already."""
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Environment of a reader: commands on the path, and a new home that contains the voices."""
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     return os.environ | {"PATH": path, "YULIU_HOME": home_in(tmp_path), "PYTHONWARNINGS": "error"}
 
@@ -61,20 +61,20 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
 @pytest.mark.voices
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_examples_run(page: Page, address: str, tmp_path: Path, surroundings: dict[str, str]) -> None:
-    """The blocks of a page, run in order in one folder, all succeed."""
+def test_examples_run(page: Page, address: str, tmp_path: Path, environment: dict[str, str]) -> None:
+    """All blocks of a page succeed when they run in order in one folder."""
     folder = tmp_path / "work"
     folder.mkdir()
     for example, output in page.examples:
         code = example.code.replace(PRINTED_ADDRESS, address)
-        printed = run(code, INTERPRETERS[example.language], folder, surroundings)
+        printed = run(code, INTERPRETERS[example.language], folder, environment)
         if output is not None:
             difference = f"{code}\nprinted:\n{printed}"
             assert OutputChecker().check_output(output.code, printed, ELLIPSIS | NORMALIZE_WHITESPACE), difference
 
 
 def run(code: str, interpreter: list[str], folder: Path, environment: dict[str, str]) -> str:
-    """What the code prints; it must succeed."""
+    """Run the code, which must succeed, and return its output."""
     done = subprocess.run(
         [*interpreter, "-c", code],
         stdin=subprocess.DEVNULL,
@@ -91,6 +91,6 @@ def run(code: str, interpreter: list[str], folder: Path, environment: dict[str, 
 
 @pytest.mark.parametrize("page", user_pages("en"), ids=lambda page: page.name)
 def test_chinese_page_has_the_same_blocks(page: Page) -> None:
-    """The Chinese page holds the same blocks in the same order, so that running the English ones tests both."""
+    """The Chinese page has the same blocks in the same order, so running the English ones tests both."""
     chinese = [(block.language, block.without_comments) for block in counterpart(page).blocks]
     assert chinese == [(block.language, block.without_comments) for block in page.blocks]

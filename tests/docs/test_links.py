@@ -1,4 +1,4 @@
-"""Links between pages, and the pairing of English and Chinese ones."""
+"""Links between pages, and the pairing of English and Chinese pages."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pages import GENERATED, ROOT, Page, all_pages, counterpart, user_pages
 
 
 @pytest.mark.parametrize("page", all_pages(), ids=lambda page: page.name)
-def test_links_lead_somewhere(page: Page) -> None:
-    """Each relative link names a file of the project, and a heading that the file has."""
+def test_links_are_valid(page: Page) -> None:
+    """Each relative link refers to a file of the project, and to a heading in that file."""
     for link in page.links:
         if link.startswith("https://"):
             continue
@@ -20,13 +20,13 @@ def test_links_lead_somewhere(page: Page) -> None:
 
 
 def test_both_languages_have_the_same_pages() -> None:
-    """Each English page has a Chinese one of the same name, and the other way round."""
+    """Each English page has a Chinese counterpart, and vice versa."""
     assert [counterpart(page).path for page in user_pages("en")] == [page.path for page in user_pages("zh")]
 
 
 @pytest.mark.parametrize("page", user_pages("en"), ids=lambda page: page.name)
 def test_chinese_page_links_to_the_same_pages(page: Page) -> None:
-    """A Chinese page leads to the Chinese pages of those that the English one leads to."""
+    """A Chinese page links to the counterparts of the pages that the English one links to."""
     chinese = {link.replace("/zh/", "/en/").replace("README.zh.md", "README.md") for link in counterpart(page).links}
     english = {link.replace("/zh/", "/en/").replace("README.zh.md", "README.md") for link in page.links}
     assert {link.partition("#")[0] for link in chinese} == {link.partition("#")[0] for link in english}
@@ -34,14 +34,14 @@ def test_chinese_page_links_to_the_same_pages(page: Page) -> None:
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_every_page_is_in_the_index(lang: str) -> None:
-    """The index of a language leads to each of its pages."""
+    """The index of a language links to each of its pages."""
     folder = ROOT / "docs" / lang
     linked = {(folder / link).resolve() for link in Page(folder / "index.md").links}
     assert {page.path for page in user_pages(lang)[1:]} - {folder / "index.md"} <= linked
 
 
-def test_both_glossaries_have_the_same_words() -> None:
-    """Each English word has its Chinese one, once, in the same order."""
+def test_both_glossaries_have_the_same_terms() -> None:
+    """Each English term has exactly one Chinese term, in the same order."""
     english = table_column(Page(ROOT / "docs" / "en" / "glossary.md"), 0)
     chinese = Page(ROOT / "docs" / "zh" / "glossary.md")
     assert table_column(chinese, 1) == english
@@ -49,6 +49,6 @@ def test_both_glossaries_have_the_same_words() -> None:
 
 
 def table_column(page: Page, column: int) -> list[str]:
-    """A column of the only table of a page, without its heading."""
+    """Return a column of the only table of a page, without its heading."""
     rows = [line.strip("| ").split(" | ") for line in page.text.splitlines() if line.startswith("| ")]
     return [row[column] for row in rows[1:]]

@@ -1,4 +1,4 @@
-"""The pages on how text is read are compared with the code: each rule, option and warning, each row of examples."""
+"""The pages on reading text agree with the code: every rule, option, warning and example."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import yuliu
 from yuliu.engines import alignment
 from yuliu.stream import text_pipeline
 from yuliu.text.en import English
-from yuliu.text.markup import MarkupReader, CleanText, options, ssml, ssml_values
 from yuliu.text.language_spans import split_languages
 from yuliu.text.languages import phoneme_alphabets
+from yuliu.text.markup import CleanText, MarkupReader, options, ssml, ssml_values
 from yuliu.text.zh import Mandarin
 
 if TYPE_CHECKING:
@@ -35,13 +35,13 @@ def page_of(lang: str, name: str) -> Page:
 
 
 def tables_of(page: Page) -> list[Table]:
-    """The rows of each table, without its heading, cells as they are written."""
+    """Return the rows of each table, without headings, with the cells as written."""
     found = re.findall(r"(?:^\|.*\n)+", page.text, re.MULTILINE)
     return [[[cell.strip() for cell in row.split("|")[1:-1]] for row in text.splitlines()[2:]] for text in found]
 
 
 def bare(cell: str) -> str:
-    """A cell without the backticks around it."""
+    """Return a cell without its backticks."""
     found = _CODE.match(cell)
     return found[2] if found else cell
 
@@ -52,7 +52,7 @@ def front_end(language: str) -> FrontEnd:
 
 
 def rules_in_code() -> Iterator[str]:
-    """The names of rules, wherever the reader, the front ends, the ledger or the engines leave something out."""
+    """Yield the names of the rules by which the reader, the front ends, the ledger and the engines skip text."""
     for path in (ROOT / "src" / "yuliu" / "text" / "markup").glob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "skip":
@@ -63,13 +63,13 @@ def rules_in_code() -> Iterator[str]:
 
 
 def test_every_rule_is_listed(lang: str) -> None:
-    """The table of rules holds the name of each rule that leaves something out, and no other."""
+    """The table of rules contains every rule that skips text, and no other."""
     table = tables_of(page_of(lang, "reference/markup"))[1]
     assert sorted(bare(row[0]) for row in table) == sorted(set(rules_in_code()))
 
 
-def test_rules_named_in_the_how_to_exist(lang: str) -> None:
-    """The rules that the how-to page explains are those of the reference."""
+def test_rules_in_the_guide_exist(lang: str) -> None:
+    """The rules in the how-to guide exist."""
     named = re.findall(
         r"`(\w+)`", "".join(row[0] for row in tables_of(page_of(lang, "how-to/control-how-it-is-read"))[1])
     )
@@ -77,18 +77,18 @@ def test_rules_named_in_the_how_to_exist(lang: str) -> None:
     assert set(named) <= set(rules_in_code())
 
 
-def test_choices_shown_in_the_how_to_are_accepted(lang: str) -> None:
-    """Each option that the how-to page shows can be given, and there is one for each field."""
+def test_options_in_the_guide_are_accepted(lang: str) -> None:
+    """Every option in the how-to guide is valid, and every field has one."""
     text = page_of(lang, "how-to/control-how-it-is-read").text
     shown = re.findall(r'`(\w+)=(?:"(\w+)"|(False))`', text)
     assert {name for name, *_ in shown} == {field.name for field in fields(yuliu.MarkupOptions)}
     for name, word, _ in shown:
         choice: dict[str, Any] = {name: word or False}
-        assert getattr(yuliu.MarkupOptions(**choice), name) == choice[name]  # raises for what is no choice
+        assert getattr(yuliu.MarkupOptions(**choice), name) == choice[name]  # raises for an invalid value
 
 
-def test_each_option_of_the_reader_is_told_with_default_and_choices(lang: str) -> None:
-    """The library's page tells the default and all choices of each option."""
+def test_library_page_lists_reader_options_with_defaults_and_values(lang: str) -> None:
+    """The library page lists the default and all values of each option."""
     page = page_of(lang, "reference/library").text
     for field in fields(yuliu.MarkupOptions):
         row = re.search(rf"^\| `{field.name}` \| `(\"?\w+\"?)` \| (.*) \|$", page, re.MULTILINE)
@@ -98,8 +98,8 @@ def test_each_option_of_the_reader_is_told_with_default_and_choices(lang: str) -
             assert f'`"{choice}"`' in row[2] or choice == field.default, (field.name, choice)
 
 
-def test_each_example_of_markup_is_read_so(lang: str) -> None:
-    """What the reader makes of the first column of the first table is its second column."""
+def test_markup_examples_are_read_as_shown(lang: str) -> None:
+    """The reader turns the first column of the first table into the second one."""
     table = tables_of(page_of(lang, "reference/markup"))[0]
     assert len(table) > 15
     for written, spoken, _ in table:
@@ -108,9 +108,11 @@ def test_each_example_of_markup_is_read_so(lang: str) -> None:
         assert "".join(event.text for event in events if isinstance(event, CleanText)).strip() == bare(spoken), written
 
 
-def test_every_warning_is_told_word_by_word(lang: str) -> None:
-    """The last table holds each warning that there is."""
-    known = {value for module in (ssml, text_pipeline) for name, value in vars(module).items() if is_warning(name, value)}
+def test_every_warning_is_listed_verbatim(lang: str) -> None:
+    """The last table contains every warning."""
+    known = {
+        value for module in (ssml, text_pipeline) for name, value in vars(module).items() if is_warning(name, value)
+    }
     assert len(known) == 8
     assert {bare(row[0]) for row in tables_of(page_of(lang, "reference/markup"))[-1]} == known
 
@@ -119,8 +121,8 @@ def is_warning(name: str, value: object) -> bool:
     return name.isupper() and not name.startswith("_") and isinstance(value, str) and " " in value
 
 
-def test_values_of_ssml_are_told(lang: str) -> None:
-    """Each kind of say-as, alphabet and named value of an attribute, with its number, is in the table of elements."""
+def test_ssml_values_are_listed(lang: str) -> None:
+    """The table of elements contains every say-as kind, alphabet and named attribute value with its number."""
     table = tables_of(page_of(lang, "reference/markup"))[2]
     told = " ".join(" ".join(row) for row in table)
     assert {*ssml._SAY_AS, *phoneme_alphabets(), *ssml._UNITS, *ssml._READINGS} <= set(re.findall(r"`([\w-]+)`", told))
@@ -130,16 +132,16 @@ def test_values_of_ssml_are_told(lang: str) -> None:
 
 
 @pytest.mark.parametrize(("place", "language"), [(0, "zh"), (1, "en")])
-def test_each_example_of_a_language_is_read_so(lang: str, place: int, language: str) -> None:
-    """What the front end makes of the second column is the third."""
+def test_language_examples_are_read_as_shown(lang: str, place: int, language: str) -> None:
+    """The front end turns the second column into the third one."""
     table = tables_of(page_of(lang, "explanation/how-text-is-read"))[place]
     assert len(table) > 10
     for _, written, said in table:
         assert front_end(language).read(bare(written)).spoken == said
 
 
-def test_each_ambiguous_example_is_read_so(lang: str) -> None:
-    """What both front ends make of the first column is the second and the third, where these say anything."""
+def test_ambiguous_examples_are_read_as_shown(lang: str) -> None:
+    """Both front ends turn the first column into the second and third one, where these are not empty."""
     table = tables_of(page_of(lang, "explanation/how-text-is-read"))[2]
     assert len(table) > 10
     for row in table:
@@ -147,15 +149,15 @@ def test_each_ambiguous_example_is_read_so(lang: str) -> None:
             assert not said or front_end(language).read(bare(row[0])).spoken == said, (row[0], language)
 
 
-def test_what_is_shown_as_mandarin_goes_to_the_mandarin_voice(lang: str) -> None:
-    """Nothing in the examples that are said in Mandarin would be taken for English by the default voice."""
+def test_mandarin_examples_go_to_the_mandarin_voice(lang: str) -> None:
+    """The default voice treats no part of the Mandarin examples as English."""
     mandarin, _, ambiguous = tables_of(page_of(lang, "explanation/how-text-is-read"))[:3]
     for written in [*(row[1] for row in mandarin), *(row[0] for row in ambiguous if row[1])]:
         assert [part.lang for part in split_languages(bare(written), ("zh", "en"))] == ["zh"], written
 
 
-def test_each_example_of_pronunciation_is_read_so(lang: str) -> None:
-    """The syllables of the fourth table, and the phonemes of the words in the fifth, are what the front ends give."""
+def test_pronunciation_examples_are_read_as_shown(lang: str) -> None:
+    """The front ends return the syllables of the fourth table and the phonemes of the fifth."""
     mandarin, english = tables_of(page_of(lang, "explanation/how-text-is-read"))[3:5]
     for written, pinyin in mandarin:
         assert " ".join(unit.pinyin or "" for unit in front_end("zh").read(bare(written)).units) == pinyin
@@ -164,8 +166,8 @@ def test_each_example_of_pronunciation_is_read_so(lang: str) -> None:
         assert ["".join(unit.phonemes) for unit in units] == [phonemes]
 
 
-def test_files_named_exist(lang: str) -> None:
-    """The tables that the page names are there."""
+def test_referenced_files_exist(lang: str) -> None:
+    """The tables that the page refers to exist."""
     named = re.findall(r"`((?:src|tests)/[\w/.]+)`", page_of(lang, "explanation/how-text-is-read").text)
     assert len(named) > 4
     assert all((ROOT / name).exists() for name in named)

@@ -1,4 +1,4 @@
-"""The page about metrics is compared with what is really exported, in both languages."""
+"""The metrics page agrees with the exported metrics, in both languages."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def text_of(lang: str) -> str:
     return Page(ROOT / "docs" / lang / "reference" / "metrics.md").text
 
 
-def test_table_is_what_is_exported(lang: str) -> None:
-    """Each metric stands in it once, with its type and labels, and nothing else does."""
+def test_table_lists_every_exported_metric(lang: str) -> None:
+    """The table contains each metric once, with its type and labels, and nothing else."""
     rows = re.findall(r"^\| `(\w+)` \| (counter|gauge|histogram) \| ([^|]*) \| [^|]+ \|$", text_of(lang), re.MULTILINE)
     told = {name: (kind, frozenset(re.findall(r"`(\w+)`", labels))) for name, kind, labels in rows}
     assert len(told) == len(rows)
     assert told == exported(complete_metrics()) | GPU
 
 
-def test_bounds_are_those_of_the_histograms(lang: str) -> None:
-    """All of them, in order."""
+def test_histogram_bounds_match(lang: str) -> None:
+    """The page lists the bounds of every histogram in order."""
     found = {
         name: [float(bound) for bound in re.split(r", |、", bounds)]
         for name, bounds in re.findall(r"^\| `(\w+_seconds)` \| ([\d., 、]+) \|$", text_of(lang), re.MULTILINE)
@@ -43,8 +43,8 @@ def test_bounds_are_those_of_the_histograms(lang: str) -> None:
     assert found == expected
 
 
-def test_words_and_fields_are_named(lang: str) -> None:
-    """Parts, outcomes, kinds and losses; fields of the statistics; events and attributes of the spans."""
+def test_label_values_and_fields_are_listed(lang: str) -> None:
+    """The page lists label values, fields of the statistics, and events and attributes of spans."""
     quoted = set(re.findall(r"`([^`\n]+)`", text_of(lang)))
     words = {*report().moments.parts(), *get_args(StreamOutcome), *get_args(FeedbackKind), *get_args(Loss)}
     stats = complete_metrics().stats()
@@ -54,8 +54,8 @@ def test_words_and_fields_are_named(lang: str) -> None:
     assert words | set(stats) | set(stats["now"]) | events | attributes <= quoted
 
 
-def test_queries_ask_for_what_there_is(lang: str) -> None:
-    """Those that are shown."""
+def test_queries_use_existing_metrics(lang: str) -> None:
+    """Every metric in the example queries exists."""
     queries = "".join(block.code for block in Page(ROOT / "docs" / lang / "reference" / "metrics.md").blocks)
     asked = {re.sub(r"_(sum|count|bucket)$", "", name) for name in re.findall(r"\byuliu_\w+", queries)}
     assert asked

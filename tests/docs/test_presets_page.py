@@ -1,4 +1,4 @@
-"""The page on presets and chunking is compared with the code, in both languages."""
+"""The page on presets and chunking agrees with the code, in both languages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def page_of(lang: str) -> Page:
 
 
 def tables_of(page: Page) -> list[list[list[str]]]:
-    """The rows of each table, without its heading."""
+    """Return the rows of each table, without headings."""
     found = re.findall(r"(?:^\|.*\n)+", page.text, re.MULTILINE)
     return [[[cell.strip() for cell in row.split("|")[1:-1]] for row in text.splitlines()[2:]] for text in found]
 
@@ -44,13 +44,13 @@ def row_of(preset: home.Preset) -> list[str]:
     ]
 
 
-def test_each_preset_is_told_with_its_numbers(lang: str) -> None:
-    """The first table is what comes with Yuliu."""
+def test_each_preset_is_listed_with_its_values(lang: str) -> None:
+    """The first table contains the built-in presets."""
     assert tables_of(page_of(lang))[0] == [row_of(preset) for preset in presets().values()]
 
 
-def test_each_field_is_told_with_its_range(lang: str) -> None:
-    """The second table holds each field of a preset but its name, and the limits of the code."""
+def test_each_field_is_listed_with_its_range(lang: str) -> None:
+    """The second table contains every field except the name, with the limits in the code."""
     rows = {row[0].strip("`"): row[1] for row in tables_of(page_of(lang))[1]}
     assert set(rows) == set(as_values(presets()["api"])) - {"name"}
     limits = {
@@ -63,16 +63,16 @@ def test_each_field_is_told_with_its_range(lang: str) -> None:
         assert rows[field].endswith(f" {most:,.0f}"), field
 
 
-def test_each_strategy_is_told_with_its_weights(lang: str) -> None:
-    """The third table holds each strategy with the weights that are its own, and the text their bounds."""
+def test_each_strategy_is_listed_with_its_weights(lang: str) -> None:
+    """The third table contains every strategy with its default weights, and the text states their bounds."""
     page = page_of(lang)
     told = [(row[0], row[1], row[2]) for row in tables_of(page)[2]]
     assert told == [(f"`{name}`", *(f"{weight:g}" for weight in Chunking(name).weights)) for name in STRATEGIES]
     assert re.search(rf"{MIN_WEIGHT:g}\D{{1,4}}{MAX_WEIGHT:g}\b", page.text)
 
 
-def test_the_file_that_is_shown_is_accepted(lang: str) -> None:
-    """It changes one preset and adds one, within the limits that are told."""
+def test_the_example_file_is_accepted(lang: str) -> None:
+    """The example changes one preset and adds one, within the stated limits."""
     page = page_of(lang)
     (block,) = [block for block in page.blocks if block.language == "toml"]
     known = parse_presets(block.code, where=lang, known=presets())

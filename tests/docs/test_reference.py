@@ -1,4 +1,4 @@
-"""The reference pages name all that there is: they are compared with the code, in both languages."""
+"""The reference pages are complete: they agree with the code, in both languages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
 from yuliu.text.zh.phones import phones as zh_phones
 from yuliu.types import Coverage, Mark, Skipped, Timing
 from yuliu.voices.toml import parse_manifest
-from yuliu.wire import synthesis_options, openai, phrases, problems
+from yuliu.wire import openai, phrases, problems, synthesis_options
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 VALUES = (
@@ -48,31 +48,31 @@ def reference(lang: str, name: str) -> str:
 
 
 def quoted(text: str) -> set[str]:
-    """What stands between backticks, outside of blocks."""
+    """Return the inline code of a page, outside of blocks."""
     return set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)))
 
 
 def test_library_names_everything_public(lang: str) -> None:
-    """Every public name, every field of the public values, every member of a synthesizer and a stream is there."""
+    """The page lists all public names, fields of public values, and members of a synthesizer and a stream."""
     page = reference(lang, "library")
     members = {name for cls in (Synthesizer, yuliu.Stream) for name in vars(cls) if not name.startswith("_")}
     of_values = {field.name for cls in VALUES for field in fields(cls)}
     named = {word for code in quoted(page) for word in re.findall(r"\w+", code)}
     missing = {*yuliu.__all__, *members, *of_values} - named
-    assert not missing, f"docs/{lang}/reference/library.md says nothing about {missing}"
+    assert not missing, f"docs/{lang}/reference/library.md does not mention {missing}"
 
 
 @pytest.mark.parametrize("cls", [yuliu.StreamOptions, yuliu.SpeakOptions, yuliu.SegmenterOptions])
-def test_library_tells_each_default(lang: str, cls: type) -> None:
-    """The default of every option that is a number stands beside its name."""
+def test_library_lists_each_default(lang: str, cls: type) -> None:
+    """The default of every numeric option is listed next to its name."""
     page = reference(lang, "library")
     for field in fields(cls):
         if isinstance(field.default, int | float):
             assert re.search(rf"^\| `{field.name}` \| {field.default:g}(\.0)? \|", page, re.MULTILINE), field.name
 
 
-def test_library_tells_each_error_and_its_code(lang: str) -> None:
-    """Every error class stands in one row with its code."""
+def test_library_lists_each_error_and_its_code(lang: str) -> None:
+    """Every error class has a row with its code."""
     rows = reference(lang, "library").splitlines()
     classes = [
         value for value in vars(errors).values() if isinstance(value, type) and issubclass(value, errors.YuliuError)
@@ -83,7 +83,7 @@ def test_library_tells_each_error_and_its_code(lang: str) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_command_line_names_every_option(lang: str, name: str) -> None:
-    """Every command, subcommand and option is in its section."""
+    """Every command, subcommand and option is named in its section."""
     section = re.split(r"^## ", reference(lang, "cli"), flags=re.MULTILINE)
     section = [text for text in section if text.startswith(f"`yuliu {name}`")]
     command: click.Command = import_module(f"yuliu.cli.commands.{name}").command
@@ -94,19 +94,21 @@ def test_command_line_names_every_option(lang: str, name: str) -> None:
             assert word in section[0], word
 
 
-def test_console_blocks_name_what_there_is(lang: str) -> None:
-    """What is shown without being run uses commands, options and targets of make that exist."""
+def test_console_blocks_use_existing_commands(lang: str) -> None:
+    """Blocks that are not run use existing commands, options and make targets."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     shown = "".join(block.code for page in user_pages(lang) for block in page.blocks if block.language == "console")
     for targets in re.findall(r"^\$ make ((?:[a-z-]+ ?)+)", shown, re.MULTILINE):
         assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets.split())
     for name, rest in re.findall(r"\byuliu (\w+)([^#|\n]*)", shown):
-        known = {option for param in import_module(f"yuliu.cli.commands.{name}").command.params for option in param.opts}
+        known = {
+            option for param in import_module(f"yuliu.cli.commands.{name}").command.params for option in param.opts
+        }
         assert set(re.findall(r"(?<!\S)--?[a-z][a-z-]*", rest)) <= known, (name, rest)
 
 
 def test_http_names_paths_fields_codes_and_limits(lang: str) -> None:
-    """Every path, field of a request, error code with its status, alias and limit is there."""
+    """The page names every path, request field, error code with its status, alias and limit."""
     page = reference(lang, "http")
     paths = {route.path for route in create_app(lambda: pytest.fail("not run")).routes}  # type: ignore[attr-defined]
     names = {field.name for field in fields(openai.SpeechRequest)} - {"manner"} | set(synthesis_options.FIELDS)
@@ -123,7 +125,7 @@ def test_http_names_paths_fields_codes_and_limits(lang: str) -> None:
 
 
 def test_every_mandarin_phone_is_listed(lang: str) -> None:
-    """Every initial, final and mark is listed, and every example of a final is what the code makes of its pinyin."""
+    """Every initial, final and mark is listed, and the code agrees with the example of every final."""
     page = reference(lang, "phonemes")
     assert {*INITIALS, *FINALS, *MARKS} <= quoted(page)
     examples = re.findall(r"^\| `(\w+)` \| [^|]+ \| \S+ ([a-z]+\d) \| `(\S+) (\S+)` \|$", page, re.MULTILINE)
@@ -134,7 +136,7 @@ def test_every_mandarin_phone_is_listed(lang: str) -> None:
 
 
 def test_every_english_symbol_is_listed(lang: str) -> None:
-    """Every symbol that the dictionaries of the English front end hold is listed."""
+    """Every symbol in the dictionaries of the English front end is listed."""
     symbols = set()
     for name in ("lexicon_us_gold.json.gz", "lexicon_us_silver.json.gz"):
         content = gzip.decompress(resources.files("hibari").joinpath("assets", name).read_bytes())
@@ -144,8 +146,8 @@ def test_every_english_symbol_is_listed(lang: str) -> None:
     assert symbols <= quoted(reference(lang, "phonemes"))
 
 
-def test_manifests_shown_can_be_read(lang: str) -> None:
-    """Every manifest on the page about voices is accepted as it stands."""
+def test_example_manifests_are_valid(lang: str) -> None:
+    """Every manifest on the voices page is accepted unchanged."""
     manifests = [
         block for block in Page(ROOT / "docs" / lang / "reference" / "voices.md").blocks if block.language == "toml"
     ]

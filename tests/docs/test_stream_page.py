@@ -1,4 +1,4 @@
-"""The page about the native stream names all that there is."""
+"""The native stream page is complete."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from pages import ROOT, Page
 
 from yuliu.audio.formats import FORMATS
 from yuliu.server.native.limits import NativeLimits
-from yuliu.wire.native.protocol import MAX_CONTEXTS, MAX_REFUSED, _No
-from yuliu.wire.native.messages import Close
 from yuliu.wire.native.decode import KINDS, MAX_MESSAGE_BYTES
 from yuliu.wire.native.encode import MAX_SOUND_BYTES, TYPES
+from yuliu.wire.native.messages import Close
+from yuliu.wire.native.protocol import MAX_CONTEXTS, MAX_REFUSED, _No
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 
@@ -26,8 +26,8 @@ def quoted(text: str) -> set[str]:
     return set(re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)))
 
 
-def test_names_what_clients_say(lang: str) -> None:
-    """Each message in a row with its fields; those of ``start`` each in a table of their own."""
+def test_client_messages_are_listed(lang: str) -> None:
+    """Each message has a row with its fields; those of ``start`` have a separate table."""
     for kind, known in KINDS.items():
         row = re.search(rf"^\| `{kind}` \|.*$", page(lang), re.MULTILINE)
         assert row, kind
@@ -35,8 +35,8 @@ def test_names_what_clients_say(lang: str) -> None:
     assert set(FORMATS) <= quoted(page(lang))
 
 
-def test_names_what_the_server_says(lang: str) -> None:
-    """Each message in a row with its fields."""
+def test_server_messages_are_listed(lang: str) -> None:
+    """Each message has a row with its fields."""
     everywhere = {"context", "seq", "source", "coverage"}
     for message, kind in TYPES.items():
         row = re.search(rf"^\| `{kind}` \|.*$", page(lang), re.MULTILINE)
@@ -47,8 +47,8 @@ def test_names_what_the_server_says(lang: str) -> None:
         assert own - everywhere <= quoted(row[0]), kind
 
 
-def test_names_codes_and_limits(lang: str) -> None:
-    """Close codes, errors, and every number of the limits."""
+def test_codes_and_limits_are_listed(lang: str) -> None:
+    """The page lists close codes, errors, and the number of every limit."""
     for code in Close:
         assert re.search(rf"^\| {code.value} \|", page(lang), re.MULTILINE), code
     assert {no.value[0] for no in _No if no.value[0]} <= quoted(page(lang))
