@@ -1,6 +1,6 @@
 # Everything a user or a developer does, as a verb. Needs Python 3.11+ (venv, pip), make and a package index.
 .DEFAULT_GOAL := help
-.PHONY: help serve test check bench bench-load docs lock third-party setup setup-dev voices clean
+.PHONY: help serve test coverage check bench bench-load docs lock third-party setup setup-dev voices clean
 
 PYTHON ?= python3
 VENV := .venv
@@ -16,7 +16,11 @@ serve: setup voices ## set up, fetch the voices, serve on http://127.0.0.1:8000
 	$(BIN)/yuliu serve --host $(HOST) --port $(PORT)
 
 test: setup-dev voices ## set up, fetch the voices, run the whole test suite
-	$(BIN)/python -m pytest
+	$(BIN)/python scripts/check_coverage.py
+	$(BIN)/python -m pytest $$($(BIN)/python scripts/check_coverage.py --others)
+
+coverage: setup-dev voices ## require that the tests of the pure packages cover every branch of them
+	$(BIN)/python scripts/check_coverage.py
 
 check: setup-dev ## format, lint, types, layers, lock
 	$(BIN)/ruff format --check .

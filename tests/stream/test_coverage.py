@@ -72,3 +72,37 @@ def test_the_account_of_a_day_stays_short() -> None:
         ledger.received(10)
         ledger.spoken(Span(at, at + 10), [])
     assert ledger._spoken == [Span(0, 10_000)]
+
+
+def test_text_that_the_reader_left_out_is_subtracted_from_parts() -> None:
+    """Left-out text inside and between parts is skipped by its own rule, and neighbours of one rule are merged."""
+    ledger = Ledger()
+    ledger.received(12)
+    for start, end, rule in ((0, 1, "markdown"), (1, 2, "markdown"), (2, 3, "html"), (7, 8, "html")):
+        ledger.left_out(Skipped(Span(start, end), rule))
+    ledger.spoken(Span(0, 6), [])
+    ledger.silent(Span(6, 10), [Skipped(Span(8, 9), "symbol")])
+    assert ledger.coverage() == Coverage(
+        spoken=(Span(3, 6),),
+        skipped=(
+            Skipped(Span(0, 2), "markdown"),
+            Skipped(Span(2, 3), "html"),
+            Skipped(Span(6, 7), "punctuation"),
+            Skipped(Span(7, 8), "html"),
+            Skipped(Span(8, 9), "symbol"),
+            Skipped(Span(9, 10), "punctuation"),
+        ),
+        failed=(Span(10, 12),),
+    )
+
+
+def test_overlapping_skips_count_once() -> None:
+    """Two characters of a segment may have one source, and a skip may reach beyond its part."""
+    ledger = Ledger()
+    ledger.received(6)
+    ledger.spoken(
+        Span(2, 5), [Skipped(Span(2, 3), "symbol"), Skipped(Span(2, 3), "symbol"), Skipped(Span(4, 6), "emoji")]
+    )
+    coverage = ledger.coverage()
+    assert coverage.skipped == (Skipped(Span(2, 3), "symbol"), Skipped(Span(4, 5), "emoji"))
+    assert (coverage.spoken, coverage.failed) == ((Span(3, 4),), (Span(0, 2), Span(5, 6)))

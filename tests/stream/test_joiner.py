@@ -103,6 +103,16 @@ def test_chunks_follow_each_other() -> None:
     assert joiner.audio_s == pytest.approx(at_s)
 
 
+def test_the_lead_in_is_silence_before_all_audio() -> None:
+    """It is a chunk of its own without source, and later times count from its start."""
+    joiner = Joiner(RATE)
+    silence = joiner.lead_in(0.1)
+    assert (silence.lead_in, silence.source, silence.start_s) == (True, Span(0, 0), 0.0)
+    assert silence.samples.tolist() == [0.0] * (RATE // 10)
+    first, *_ = spoken(joiner, THREE[:1], [50])
+    assert first.start_s == pytest.approx(0.1)
+
+
 def gaps_s(chunks: list[Chunk]) -> list[float]:
     """Silence between the words of one utterance and those of the next."""
     starts = [chunk.timings for chunk in chunks if chunk.timings]

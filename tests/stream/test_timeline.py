@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.stream.timeline import Timeline, TimelineRecorder
+from yuliu.stream.timeline import Caller, ReportFacts, Timeline, TimelineRecorder, report_of
+from yuliu.types import Cancelled, Coverage, Failed, Finished, StreamClass
+
+if TYPE_CHECKING:
+    from yuliu.types import Ending
 
 
 def test_a_timeline_is_what_happened_first() -> None:
@@ -104,3 +110,33 @@ def test_a_chunk_that_waited_for_its_reader_is_no_underrun() -> None:
         trace.taken(number * 1.01, 1.0, there_at_s=0.0, text_at_s=0.0)
     assert trace.line.underrun_s == 0.0
     assert trace.line.longest_gap_s == pytest.approx(1.01)
+
+
+FACTS = ReportFacts(
+    stream_class=StreamClass.BULK, voice="tone", began_at_s=7.0, delivered_s=1.5, num_characters=9, num_bytes=100
+)
+
+
+@pytest.mark.parametrize(
+    ("admitted_at_s", "ending", "outcome", "code"),
+    [
+        (101.0, Finished(Coverage(), 1.5, degraded=True), "finished", ""),
+        (101.0, Cancelled(degraded=True), "cancelled", ""),
+        (101.0, Failed("timeout", "too late", degraded=True), "failed", "timeout"),
+        (101.0, Failed("overloaded", "too many", degraded=True), "failed", "overloaded"),
+        (None, Failed("overloaded", "too many", degraded=True), "rejected", "overloaded"),
+        (None, Failed("closed", "gone", degraded=True), "failed", "closed"),
+    ],
+)
+def test_a_report_combines_timeline_ending_and_facts(
+    admitted_at_s: float | None, ending: Ending, outcome: str, code: str
+) -> None:
+    """Only a stream that was never admitted is rejected."""
+    caller = Caller("speech", "id-7", "00-trace")
+    timeline = Timeline(opened_at_s=100.0, admitted_at_s=admitted_at_s, ended_at_s=103.0, num_segments=2, num_retries=1)
+    report = report_of(timeline, ending, caller, FACTS)
+    assert (report.outcome, report.code, report.degraded) == (outcome, code, True)
+    assert (report.stream_id, report.door, report.trace_parent) == ("id-7", "speech", "00-trace")
+    assert (report.voice, report.stream_class, report.began_at_s) == ("tone", StreamClass.BULK, 7.0)
+    assert (report.audio_s, report.num_characters, report.num_bytes) == (1.5, 9, 100)
+    assert (report.num_segments, report.num_retries, report.moments) == (2, 1, timeline.moments)

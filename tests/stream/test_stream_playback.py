@@ -87,3 +87,11 @@ def test_what_lies_before_a_reported_position_is_forgotten() -> None:
         hearing.played(place + 0.9)
         assert len(hearing._text) == 1
     assert hearing.heard() == Heard(999.9, 1000)
+
+
+def test_a_value_that_does_not_grow_is_not_recorded() -> None:
+    """A track only grows."""
+    track = SparseTrack()
+    for place, value in ((1.0, 5.0), (2.0, 5.0), (3.0, 4.0)):
+        track.add(place, value)
+    assert (len(track), track.at(0.5), track.at(3.0)) == (1, 0.0, 5.0)

@@ -1,0 +1,89 @@
+"""Run the tests of the pure packages and require that they cover every branch of them.
+
+The pure packages are the source modules of the import-linter contract "pure cores" in pyproject.toml. The tests of a
+module are its mirror under tests/: a folder of the same path, or files named for it; without a mirror, the files that
+import it.
+
+``--others`` prints the pytest arguments that leave these tests out, for the run that follows; ``--list`` prints the
+modules and their tests. Other arguments are passed on to pytest.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CONTRACT = "pure cores"
+
+
+def pure_modules(pyproject: str) -> list[str]:
+    """Return the source modules of the contract.
+
+    Raises:
+        LookupError: There is no such contract.
+    """
+    contracts = tomllib.loads(pyproject)["tool"]["importlinter"]["contracts"]
+    for contract in contracts:
+        if contract["name"].startswith(CONTRACT):
+            modules: list[str] = contract["source_modules"]
+            return modules
+    raise LookupError(f"pyproject.toml has no import-linter contract whose name begins with {CONTRACT!r}")
+
+
+def tests_of(module: str, tests: Path) -> list[Path]:
+    """Return the test folder of a module, else the test files named for it, else those that import it."""
+    *folders, name = module.removeprefix("yuliu.").split(".")
+    folder = tests.joinpath(*folders)
+    if (folder / name).is_dir():
+        return [folder / name]
+    named = sorted({*folder.glob(f"test_{name}*.py"), *folder.glob(f"test_*_{name}*.py")})
+    return named or sorted(path for path in tests.rglob("test_*.py") if imports(path.read_text(), module))
+
+
+def imports(source: str, module: str) -> bool:
+    """Return whether a file of tests imports names from a module."""
+    return f"\nfrom {module} import" in source
+
+
+def outermost(paths: list[Path]) -> list[Path]:
+    """Return the paths without those that lie in another one of them, each once."""
+    return sorted({path for path in paths if not any(parent in paths for parent in path.parents)})
+
+
+def main() -> int:
+    """Run the tests, or print what ``--others`` and ``--list`` ask for."""
+    modules = pure_modules((ROOT / "pyproject.toml").read_text())
+    found = {module: tests_of(module, ROOT / "tests") for module in modules}
+    paths = outermost([path for tests in found.values() for path in tests])
+    if "--list" in sys.argv:
+        sys.stdout.writelines(f"{module}: {joined(tests)}\n" for module, tests in found.items())
+    elif "--others" in sys.argv:
+        sys.stdout.write(joined(paths, before="--ignore="))
+    else:
+        status = covered(modules, paths, sys.argv[1:])
+        untested = [module for module, tests in found.items() if not tests]
+        return status if not untested else sys.exit(f"no tests of {', '.join(untested)}")
+    return 0
+
+
+def joined(paths: list[Path], *, before: str = "") -> str:
+    """Return the paths, relative to the repository, as arguments of a command."""
+    return " ".join(f"{before}{path.relative_to(ROOT)}" for path in paths)
+
+
+def covered(modules: list[str], paths: list[Path], more: list[str]) -> int:
+    """Run the tests under coverage and report; return the exit status of the step that failed, else 0."""
+    coverage = [sys.executable, "-m", "coverage"]
+    run = [*coverage, "run", f"--source={','.join(modules)}", "-m", "pytest", *map(str, paths), *more]
+    for command in (run, [*coverage, "report"]):
+        status = subprocess.run(command, cwd=ROOT, check=False).returncode
+        if status:
+            return status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
