@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from yuliu.audio.formats import MAX_RATE, MIN_RATE
 from yuliu.audio.resample import Resampler
 from yuliu.errors import InvalidRequest
+from yuliu.text.languages import parse_language
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -39,12 +40,12 @@ class Route:
 
 
 def routes_of(
-    voices: Mapping[str, Mapping[Lang, str]], engines: Mapping[str, Capabilities], sample_rates: Mapping[str, int]
+    voices: Mapping[str, Mapping[str, str]], engines: Mapping[str, Capabilities], sample_rates: Mapping[str, int]
 ) -> dict[str, Route]:
     """Return the route of each voice.
 
     Args:
-        voices: Names of the engines of each voice, by language.
+        voices: Names of the engines of each voice, by BCP 47 tag of the language.
         engines: Capabilities of each engine.
         sample_rates: Sample rates of voices, in Hz; a voice that is not in it has the highest rate of its engines.
 
@@ -57,7 +58,11 @@ def routes_of(
     rates = {**highest, **sample_rates}
     if len(distinct := {*engine_rates.values(), *rates.values()}) > 1:
         _prepare_resampling(distinct)
-    return {name: Route(dict(parts), rates[name], name, paces, engine_rates) for name, parts in voices.items()}
+    return {name: Route(_by_language(parts), rates[name], name, paces, engine_rates) for name, parts in voices.items()}
+
+
+def _by_language(parts: Mapping[str, str]) -> dict[Lang, str]:
+    return {parse_language(tag, param="voices"): engine for tag, engine in parts.items()}
 
 
 def stream_rate(route: Route, loaded: Iterable[Route], options: StreamOptions, output_rate: int) -> int:

@@ -12,12 +12,14 @@ import click
 from yuliu.cli.console.terminal import num_columns
 from yuliu.cli.options import json_option
 from yuliu.cli.process import without_notices
+from yuliu.errors import InvalidRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from yuliu.explanation import Explainer, Explanation
     from yuliu.stream import StreamOptions
+    from yuliu.types import Lang
 
 EXAMPLES = """\b
 Examples:
@@ -41,11 +43,21 @@ class ExplainRequest:
     text: tuple[str, ...]
     file: str | None
     deltas: str | None
-    lang: Literal["zh", "en"] | None
+    lang: Lang | None
     lexicon: tuple[str, ...]
     urls: Literal["short", "full"]
     stall_s: float
     as_json: bool
+
+
+def _language(ctx: click.Context, param: click.Parameter, tag: str | None) -> Lang | None:
+    """Return the language that a BCP 47 tag means, or fail with the languages that there are."""
+    from yuliu.text.languages import parse_language
+
+    try:
+        return None if tag is None else parse_language(tag, param="--lang")
+    except InvalidRequest as error:
+        raise click.BadParameter(error.message, ctx, param) from None
 
 
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
@@ -58,7 +70,10 @@ _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
 )
 @click.option("--deltas", metavar="FILE", type=_FILE, help="Read streamed texts as JSON lines; - is standard input.")
 @click.option(
-    "--lang", type=click.Choice(["zh", "en"]), help="Read the whole text as one language.  [default: by script]"
+    "--lang",
+    metavar="TAG",
+    callback=_language,
+    help="Read the whole text as one language, such as en-US.  [default: by script]",
 )
 @click.option("--lexicon", metavar="NAME", multiple=True, help="Lexicon to use; may be given several times.")
 @click.option(
