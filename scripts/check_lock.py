@@ -1,4 +1,4 @@
-"""Check that uv.lock fits pyproject.toml and that the hashed requirements fit uv.lock; ``--write`` makes them fit."""
+"""Check that uv.lock matches pyproject.toml and the hashed requirements match uv.lock; ``--write`` updates them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ EXPORTS = {
 
 
 def uv(*arguments: str) -> str:
-    """Standard output of a uv command; what it complains of is shown, and ends this script."""
+    """Return the standard output of a uv command."""
     command = [str(Path(sys.executable).parent / "uv"), *arguments]
     return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
 
 def exported(groups: list[str]) -> str:
-    """Requirements with hashes, for pip."""
+    """Return requirements with hashes, for pip."""
     return uv("export", "--frozen", "--no-emit-project", "--no-header", "--no-annotate", *groups)
 
 
 def main() -> int:
-    """Check, or write with ``--write``."""
+    """Check, or with ``--write`` update."""
     if "--write" in sys.argv:
         for name, groups in EXPORTS.items():
             (ROOT / name).write_text(exported(groups))
@@ -33,10 +33,10 @@ def main() -> int:
     try:
         uv("lock", "--check")
     except subprocess.CalledProcessError as error:
-        sys.exit(f"uv.lock does not fit pyproject.toml; run: make lock\n{error.stderr}")
+        sys.exit(f"uv.lock does not match pyproject.toml; run: make lock\n{error.stderr}")
     stale = [name for name, groups in EXPORTS.items() if (ROOT / name).read_text() != exported(groups)]
     if stale:
-        sys.exit(f"{', '.join(stale)} does not fit uv.lock; run: make lock")
+        sys.exit(f"{', '.join(stale)} does not match uv.lock; run: make lock")
     return 0
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's two commands in a fresh clone with an empty home and no package cache, as a newcomer has them.
+# Run CI in a fresh clone with an empty home and no package cache, as a newcomer has them.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=$("${PYTHON:-python3}" -c 'import sys; print(sys.executable)')

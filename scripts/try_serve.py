@@ -1,4 +1,4 @@
-"""Run ``make serve`` as a newcomer would, and ask it for sound in both languages. Needs the standard library only."""
+"""Run ``make serve`` as a newcomer would, and request speech in both languages. Needs the standard library only."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ import wave
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-READY_WITHIN_S = 900
+READY_TIMEOUT_S = 900
 TEXTS = {"zh": "大家早上好，欢迎使用语流。", "en": "Good morning, everybody, and welcome."}
 
 
 def free_port() -> int:
-    """A loopback port that nobody listens on now."""
+    """Return a loopback port on which nothing listens."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
-    """Poll ``/ready``; ends this script when the server ends or takes too long."""
-    deadline = time.monotonic() + READY_WITHIN_S
+    """Poll ``/ready``; end this script if the server ends or takes too long."""
+    deadline = time.monotonic() + READY_TIMEOUT_S
     while time.monotonic() < deadline:
         if process.poll() is not None:
             sys.exit(f"make serve ended with {process.returncode}")
@@ -39,11 +39,11 @@ def wait_until_ready(url: str, process: subprocess.Popen[bytes]) -> None:
                     return
         except (urllib.error.URLError, OSError):
             time.sleep(0.2)
-    sys.exit(f"make serve was not ready within {READY_WITHIN_S} s")
+    sys.exit(f"make serve was not ready within {READY_TIMEOUT_S} s")
 
 
 def speak(url: str, text: str) -> float:
-    """Seconds of sound that the server makes of a text."""
+    """Return the seconds of audio that the server makes of a text."""
     body = json.dumps({"model": "yuliu", "input": text, "voice": "alloy", "response_format": "wav"}).encode()
     request = urllib.request.Request(  # noqa: S310 - a loopback address
         f"{url}/v1/audio/speech", body, {"Content-Type": "application/json"}
@@ -64,9 +64,9 @@ def main() -> int:
         wait_until_ready(url, process)
         for lang, text in TEXTS.items():
             seconds = speak(url, text)
-            print(f"{lang}: {seconds:.1f} s of sound for {len(text)} characters")  # noqa: T201 - a command
+            print(f"{lang}: {seconds:.1f} s of audio for {len(text)} characters")  # noqa: T201 - a command
             if not 1 < seconds < 10:
-                sys.exit(f"that is not how long this {lang} text takes")
+                sys.exit(f"that is not a plausible duration for this {lang} text")
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGTERM)
