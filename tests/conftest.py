@@ -41,8 +41,11 @@ def no_blocking_calls() -> Iterator[None]:
 @pytest.fixture
 def tone_synthesizer() -> Iterator[Synthesizer]:
     """A synthesizer with one weightless voice, ``tone``."""
+    from yuliu.engines.registry import local_spec
     from yuliu.engines.tone import ToneEngine
     from yuliu.synthesizer import Synthesizer
 
-    with Synthesizer({"tone": ToneEngine}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone") as synthesizer:
+    with Synthesizer(
+        [local_spec("tone", ToneEngine)], {"tone": {"zh": "tone", "en": "tone"}}, default="tone"
+    ) as synthesizer:
         yield synthesizer

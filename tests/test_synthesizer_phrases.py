@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
 from yuliu.scheduler.settings import Settings
@@ -19,7 +20,7 @@ GREETING = "Good morning, how can I help you? 您好，请问有什么可以帮�
 
 
 def synthesizer(engine: ToneEngine, settings: Settings | None = None) -> Synthesizer:
-    return Synthesizer({"tone": lambda: engine}, VOICES, default="tone", num_workers=1, settings=settings)
+    return Synthesizer([local_spec("tone", lambda: engine)], VOICES, default="tone", num_workers=1, settings=settings)
 
 
 def test_a_pinned_phrase_is_spoken_without_the_engine() -> None:

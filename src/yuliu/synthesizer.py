@@ -16,14 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy as np
 
 from yuliu.audio.pcm import to_s16le
 from yuliu.audio.wav import wav_header
-from yuliu.engines.api import PlanOptions, StepRequest
-from yuliu.engines.registry import DERIVATIONS, engine_factory
+from yuliu.engines.registry import DERIVATIONS, Loader, engine_spec
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownLexicon, UnknownVoice, VoiceNotReady
 from yuliu.lexicon_store import LexiconStore, request_words
 from yuliu.metrics.report import GaugeValues
@@ -34,13 +33,14 @@ from yuliu.scheduler.settings import Settings
 from yuliu.stream import Caller, Route, Stream, StreamContext, StreamOptions
 from yuliu.stream.routes import NO_RATES, routes_of, stream_rate
 from yuliu.text.languages import language_of
-from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span, SpeakOptions
+from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span
 from yuliu.voices import DEFAULT_VOICE, CompositeManifest, VoiceStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Mapping
+    from collections.abc import Coroutine, Iterable, Mapping, Sequence
 
     from yuliu.engines.api import Engine
+    from yuliu.engines.registry import EngineSpec
     from yuliu.metrics.metrics import Metrics
     from yuliu.text.lexicon import Words
     from yuliu.types import Lang, Samples, Timing
@@ -78,7 +78,7 @@ def open(  # noqa: A001 - read as yuliu.open
     names = voices or (DEFAULT_VOICE,)
     wanted = {name: _parts(store.info(name)) for name in names}
     bases = dict.fromkeys(base for parts in wanted.values() for base in parts.values())
-    factories = {base: partial(_warm, _factory(store, base)) for base in bases}
+    engines = [_spec(store, base) for base in bases]
     voices_ = wanted | {base: _parts(store.info(base)) for base in bases}
     infos = map(store.info, wanted)
     rates = {info.name: info.sample_rate for info in infos if info.parts}
@@ -92,7 +92,7 @@ def open(  # noqa: A001 - read as yuliu.open
     )
     lexicons = LexiconStore(home)
     return Synthesizer(
-        factories,
+        engines,
         voices_,
         default=names[0],
         sample_rates=rates,
@@ -105,8 +105,9 @@ def open(  # noqa: A001 - read as yuliu.open
 def load_voice(store: VoiceStore, name: str) -> dict[Lang, Engine]:
     """The engines of a voice by language, without a scheduler: for those who measure engines alone."""
     parts = _parts(store.info(name))
-    engines = {part: _factory(store, part)() for part in dict.fromkeys(parts.values())}
-    return {lang: engines[part] for lang, part in parts.items()}
+    loader = Loader()
+    engines = {part: loader.load(_spec(store, part)) for part in dict.fromkeys(parts.values())}
+    return {lang: cast("Engine", engines[part]) for lang, part in parts.items()}
 
 
 def _parts(info: VoiceInfo) -> dict[Lang, str]:
@@ -114,11 +115,11 @@ def _parts(info: VoiceInfo) -> dict[Lang, str]:
     return dict(info.parts) or dict.fromkeys(info.languages, info.name)
 
 
-def _factory(store: VoiceStore, name: str) -> Callable[[], Engine]:
+def _spec(store: VoiceStore, name: str) -> EngineSpec:
     manifest = store.manifest(name)
     if isinstance(manifest, CompositeManifest):
         raise VoiceNotReady(f"voice {name!r} is itself composite, so it can not be part of another one")
-    return engine_factory(manifest, store.files(name))
+    return engine_spec(manifest, store.files(name), tuple(map(_warm_up, manifest.languages)))
 
 
 def _version(store: VoiceStore, name: str) -> str:
@@ -126,17 +127,10 @@ def _version(store: VoiceStore, name: str) -> str:
     return hashlib.sha256(repr(store.manifest(name)).encode()).hexdigest()
 
 
-def _warm(make: Callable[[], Engine]) -> Engine:
-    """An engine that has spoken once: the first run of a model allocates and compiles."""
-    engine = make()
-    for lang in engine.capabilities.languages:
-        text = language_of(lang).sample
-        segment = Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, lang)
-        utterance = engine.plan(segment, PlanOptions(SpeakOptions(), lead_s=0.0, tail_s=0.0))
-        while not utterance.done:
-            (result,) = engine.step([StepRequest(utterance, utterance.num_frames or 1)])
-            utterance = result.utterance
-    return engine
+def _warm_up(lang: Lang) -> Segment:
+    """Return the segment that a new engine speaks once in a language before it is used."""
+    text = language_of(lang).sample
+    return Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, lang)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +165,7 @@ class Synthesizer:
     """Voices that are loaded and warm.
 
     Args:
-        engines: What makes an engine, warm, by the engine's name; called once a worker. The synthesizer closes what
-        was made.
+        engines: Specs of the engines. The synthesizer closes what is built from them.
         voices: For each voice which engine speaks which language.
         default: The voice that is used where none is named.
         sample_rates: Sample rates of voices whose streams have another one than the highest of their engines, in Hz.
@@ -184,7 +177,7 @@ class Synthesizer:
 
     def __init__(  # noqa: PLR0913 - what it is made of
         self,
-        engines: Mapping[str, Callable[[], Engine]],
+        engines: Sequence[EngineSpec],
         voices: Mapping[str, Mapping[Lang, str]],
         *,
         default: str,

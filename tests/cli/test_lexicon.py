@@ -10,6 +10,7 @@ import pytest
 from yuliu.cli.app import run
 from yuliu.cli.commands import lexicon
 from yuliu.cli.wiring import Wiring
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.lexicon_store import GLOBAL, LexiconStore
 from yuliu.synthesizer import Synthesizer
@@ -111,7 +112,7 @@ def test_say_refuses_an_unknown_lexicon(
     workers: dict[Lang, str] = {"zh": "tone", "en": "tone"}
 
     def open_synthesizer(_: Sequence[str]) -> Synthesizer:
-        return Synthesizer({"tone": ToneEngine}, {"tone": workers}, default="tone", lexicons=store)
+        return Synthesizer([local_spec("tone", ToneEngine)], {"tone": workers}, default="tone", lexicons=store)
 
     store.put("games", [Entry("SQL", "sequel")])
     say = ["say", "SQL.", "-o", str(tmp_path / "a.wav"), "--lexicon"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from threading import Barrier
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
@@ -13,13 +13,14 @@ import pytest
 from yuliu.engines.api import PlanOptions, StepRequest
 from yuliu.engines.fastspeech2.engine import FastSpeech2Engine
 from yuliu.engines.hibari.engine import HibariEngine
-from yuliu.engines.registry import engine_factory
+from yuliu.engines.registry import Loader, engine_spec
 from yuliu.errors import VoiceNotReady
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 from yuliu.voices import VoiceManifest, VoiceStore
 
 if TYPE_CHECKING:
     from yuliu.engines.api import Engine
+    from yuliu.engines.registry import EngineSpec
     from yuliu.text.frontend import FrontEnd, Reading
     from yuliu.types import Lang, Samples
 
@@ -40,6 +41,10 @@ def manifest_of(name: str) -> VoiceManifest:
     manifest = VoiceStore().manifest(name)
     assert isinstance(manifest, VoiceManifest)
     return manifest
+
+
+def loaded(loader: Loader, spec: EngineSpec) -> Engine:
+    return cast("Engine", loader.load(spec))
 
 
 def front_end_of(engine: Engine) -> FrontEnd:
@@ -64,17 +69,17 @@ def spoken(engine: Engine, text: str, lang: Lang) -> Samples:
 def test_two_threads_at_once_read_what_one_reads(name: str) -> None:
     """One front end under two engines, each in its own thread, gives each text the reading it gets alone."""
     files, (_, texts) = VoiceStore().files(name), TEXTS[name]
-    shared = engine_factory(manifest_of(name), files)
+    shared, spec = Loader(), engine_spec(manifest_of(name), files)
     together = Barrier(2)
 
     def read(order: list[str]) -> dict[str, Reading]:
-        front_end = front_end_of(shared())
+        front_end = front_end_of(loaded(shared, spec))
         together.wait()
         return {text: front_end.read(text) for text in order}
 
     with ThreadPoolExecutor(2) as pool:
         forwards, backwards = pool.map(read, [texts, texts[::-1]])
-    alone = front_end_of(engine_factory(manifest_of(name), files)())
+    alone = front_end_of(loaded(Loader(), spec))
     assert forwards == backwards == {text: alone.read(text) for text in texts}
     assert len({each.spoken for each in forwards.values()}) == NUM_TEXTS
 
@@ -83,8 +88,8 @@ def test_two_threads_at_once_read_what_one_reads(name: str) -> None:
 def test_engines_of_one_voice_share_their_front_end_alone(name: str) -> None:
     """Each has its own models: one that is closed leaves the other able to speak, and both say the same."""
     lang, texts = TEXTS[name]
-    make = engine_factory(manifest_of(name), VoiceStore().files(name))
-    one, other = make(), make()
+    loader, spec = Loader(), engine_spec(manifest_of(name), VoiceStore().files(name))
+    one, other = loaded(loader, spec), loaded(loader, spec)
     assert front_end_of(one) is front_end_of(other)
     expected = spoken(one, texts[3], lang)
     one.close()
@@ -94,4 +99,4 @@ def test_engines_of_one_voice_share_their_front_end_alone(name: str) -> None:
 def test_an_engine_that_is_not_there_is_told_before_anything_is_loaded() -> None:
     """A manifest of a later version names what this one lacks."""
     with pytest.raises(VoiceNotReady, match="wants engine 'choir'; this version has fastspeech2, hibari"):
-        engine_factory(replace(manifest_of("baker"), engine="choir"), {})
+        engine_spec(replace(manifest_of("baker"), engine="choir"), {})

@@ -38,7 +38,7 @@ def test_each_manner_keeps_it_to_the_end(manner: Any, sizes: list[int]) -> None:
 @pytest.mark.parametrize(
     ("change", "breach"),
     [
-        ({"segment": segment("one two three")}, "another segment"),
+        ({"segment": segment("one two four")}, "another segment"),
         ({"next_frame": 1}, "midst"),
         ({"done": True}, "not done"),
         ({"num_frames": 0}, "not done"),
@@ -54,7 +54,7 @@ def test_a_plan_that_cannot_be(change: dict[str, Any], breach: str) -> None:
 @pytest.mark.parametrize(
     ("samples", "change", "breach"),
     [
-        (np.zeros(2400, np.float32), {"segment": segment("one two three")}, "another order"),
+        (np.zeros(2400, np.float32), {"segment": segment("one two four")}, "another order"),
         (np.zeros(2400, np.float64), {}, "float64"),
         (np.zeros((2400, 1), np.float32), {}, "2-dimensional"),
         (np.full(2400, np.nan, np.float32), {}, "no numbers"),

@@ -17,6 +17,7 @@ from serving import PATIENCE_S, read_answer, receive_all, running_server, servin
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.synthesizer import Synthesizer
 
@@ -214,7 +215,9 @@ def test_a_language_that_the_voice_lacks_is_told() -> None:
 def english_only() -> AbstractContextManager[int]:
     """A server whose voice speaks no Mandarin; gives the port."""
     return serving(
-        lambda: Synthesizer({"tone": lambda: ToneEngine(languages=("en",))}, {"en": {"en": "tone"}}, default="en")
+        lambda: Synthesizer(
+            [local_spec("tone", lambda: ToneEngine(languages=("en",)))], {"en": {"en": "tone"}}, default="en"
+        )
     )
 
 
@@ -269,7 +272,7 @@ def test_a_voice_is_its_whole_name() -> None:
     """
     routes: dict[str, dict[Lang, str]] = {name: {"en": "tone"} for name in ODD_VOICES}
     with (
-        serving(lambda: Synthesizer({"tone": ToneEngine}, routes, default="carls")) as port,
+        serving(lambda: Synthesizer([local_spec("tone", ToneEngine)], routes, default="carls")) as port,
         httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client,
     ):
         until_ready(client)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scheduler_streams import OPTIONS, Inbox, one_worker, segment, sound, speak
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.scheduler.cache import MAX_ENTRY_BYTES, CachedSound, CacheKey, SoundCache, key_of
 from yuliu.scheduler.observer import Unobserved
@@ -106,8 +107,10 @@ class Asked(Unobserved):
 def test_kept_sound_is_what_would_be_made(texts: list[tuple[str, int]], manner: Any) -> None:
     """Segments come again at other places: samples, timings and ends are those that an engine makes."""
     asked, inbox, plain = Asked(), Inbox(), Inbox()
-    kept = Scheduler({"tone": lambda: ToneEngine(manner=manner)}, one_worker(cache_bytes=10**7), observer=asked)
-    anew = Scheduler({"tone": lambda: ToneEngine(manner=manner)}, one_worker())
+    kept = Scheduler(
+        [local_spec("tone", lambda: ToneEngine(manner=manner))], one_worker(cache_bytes=10**7), observer=asked
+    )
+    anew = Scheduler([local_spec("tone", lambda: ToneEngine(manner=manner))], one_worker())
     segments, at = [], 0
     for text, gap in texts:
         segments.append(segment(text, at + gap))
@@ -134,7 +137,7 @@ def known(plan: Utterance) -> tuple[object, ...]:
 
 def test_long_kept_sound_comes_in_pieces_that_its_reader_may_change() -> None:
     """Each piece is a second at most, a copy, and the last one says that it is the last."""
-    scheduler = Scheduler({"tone": ToneEngine}, one_worker(cache_bytes=10**7))
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(cache_bytes=10**7))
     text = "word " * 31
     for _ in range(2):
         inbox = speak(scheduler, [text])
@@ -154,7 +157,7 @@ def test_what_failed_or_was_cancelled_is_not_kept() -> None:
     """Only whole sound is."""
     script = ToneScript(fail_steps=frozenset({1, 2}))
     engine = ToneEngine(script)
-    scheduler = Scheduler({"tone": lambda: engine}, one_worker(cache_bytes=10**7))
+    scheduler = Scheduler([local_spec("tone", lambda: engine)], one_worker(cache_bytes=10**7))
     inbox = speak(scheduler, ["word " * 20])
     inbox.wait_until(lambda i: bool(i.broken))
     assert scheduler.cache_counts().num_entries == 0
@@ -167,7 +170,7 @@ def test_what_failed_or_was_cancelled_is_not_kept() -> None:
 
 def test_silence_and_long_sound_are_not_kept() -> None:
     """The first costs nothing to make, the second would be held twice while it is made."""
-    scheduler = Scheduler({"tone": ToneEngine}, one_worker(cache_bytes=10**7))
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(cache_bytes=10**7))
     for text in ("...", "word " * 60):
         inbox = Inbox()
         stream_id = scheduler.open(inbox)
@@ -183,7 +186,7 @@ def test_silence_and_long_sound_are_not_kept() -> None:
 
 def test_phrases_stay_while_others_come_and_go() -> None:
     """The sound of a group is there until the group is given up, also if it was kept before; then it is like others."""
-    scheduler = Scheduler({"tone": ToneEngine}, one_worker(cache_bytes=100_000))
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(cache_bytes=100_000))
     speak(scheduler, ["welcome"]).wait_done()
     for group in (1, 2):
         speak(scheduler, ["welcome", "goodbye"], terms=Terms(phrases=group)).wait_done(2)
@@ -203,7 +206,7 @@ def test_phrases_stay_while_others_come_and_go() -> None:
 
 def test_without_a_cache_phrases_are_kept_alone() -> None:
     """Nothing else is."""
-    scheduler = Scheduler({"tone": ToneEngine}, one_worker())
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker())
     speak(scheduler, ["hello"], terms=Terms(phrases=1)).wait_done()
     for text, is_kept in [("hello", True), ("else", False), ("else", False)]:
         inbox = speak(scheduler, [text])

@@ -9,7 +9,7 @@ from scheduler_streams import OPTIONS, segment
 
 from yuliu.engines.api import Capabilities
 from yuliu.scheduler.dispatcher import facts_of
-from yuliu.scheduler.workers.thread import After, Work
+from yuliu.scheduler.requests import After, Request
 from yuliu.types import AudioFormat
 
 
@@ -29,11 +29,11 @@ def test_what_an_engine_declares_is_known_to_the_policy() -> None:
 def test_what_is_held_back_is_not_heard_before_its_time(steps_s: list[float], pace: float, held_s: float) -> None:
     """It never goes back, is never more than what can be out, and in the end all of it was heard, in its listener's
     seconds."""
-    work = Work(1, 1, "tone", segment("one"), OPTIONS, after=After(pace, held_s))
+    request = Request(1, 1, "tone", segment("one"), OPTIONS, after=After(pace, held_s))
     heard_s = made_s = 0.0
     for number, audio_s in enumerate(steps_s):
         done = number == len(steps_s) - 1
-        now_s = work.heard_s(audio_s, done=done)
+        now_s = request.heard_s(audio_s, done=done)
         made_s += audio_s
         if (pace, held_s) == (1.0, 0.0):
             assert now_s is None

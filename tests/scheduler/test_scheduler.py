@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from scheduler_streams import OPTIONS, PATIENCE_S, Inbox, ManualClock, one_worker, segment, sound, speak
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, SynthesisFailed
 from yuliu.scheduler.outputs import Admitted, Broken, Output, Planned, Rendered
@@ -42,7 +43,7 @@ def schedulers() -> Iterator[Callable[[ToneEngine], Scheduler]]:
     made: list[Scheduler] = []
 
     def make(engine: ToneEngine) -> Scheduler:
-        made.append(Scheduler({"tone": lambda: engine}, Settings(num_workers=1)))
+        made.append(Scheduler([local_spec("tone", lambda: engine)], Settings(num_workers=1)))
         return made[-1]
 
     yield make
@@ -121,7 +122,7 @@ def test_closing_ends_the_workers_and_the_engines() -> None:
     """After close the threads are gone, the engine is closed, and opening says so."""
     engine = ToneEngine()
     before = set(threading.enumerate())
-    scheduler = Scheduler({"tone": lambda: engine}, Settings(num_workers=1))
+    scheduler = Scheduler([local_spec("tone", lambda: engine)], Settings(num_workers=1))
     assert len(set(threading.enumerate()) - before) == 2  # a worker and the timer
     scheduler.submit(scheduler.open(Inbox()), "tone", segment("word " * 100), OPTIONS)
     scheduler.close()
@@ -133,11 +134,12 @@ def test_closing_ends_the_workers_and_the_engines() -> None:
 
 USED_AFTER_FORK = """
 import os, signal
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import Closed
 from yuliu.synthesizer import Synthesizer
 
-with Synthesizer({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone") as synthesizer:
+with Synthesizer([local_spec("tone", ToneEngine)], {"tone": {"en": "tone"}}, default="tone") as synthesizer:
     synthesizer.speak("a")
     child = os.fork()
     if not child:
@@ -198,7 +200,7 @@ def test_cancel_in_every_state(
         assert held.reached.wait(PATIENCE_S)
     scheduler.close_stream(stream_id)
     assert (scheduler.num_streams, scheduler.num_jobs) == (0, 0)
-    assert not scheduler._streams._works
+    assert not scheduler._streams._requests
     held.may_go_on.set()
     speak(scheduler, ["x"]).wait_done()
     assert [type(output) for output in inbox.outputs] == expected
@@ -265,13 +267,13 @@ def test_a_sink_may_close_its_stream_the_moment_it_is_admitted(
     first.wait_done()
     third.wait_done()
     assert outputs == [Admitted]
-    assert not scheduler._streams._works
+    assert not scheduler._streams._requests
 
 
 def test_sound_that_comes_late_is_asked_for_again_soon() -> None:
     """Thirty polls with nothing to do beside take no longer than they must: the timer is woken for each."""
     engine = ToneEngine(ToneScript(num_still_polls=30), manner="remote")
-    scheduler = Scheduler({"tone": lambda: engine}, one_worker())
+    scheduler = Scheduler([local_spec("tone", lambda: engine)], one_worker())
     speak(scheduler, ["你"]).wait_done()
     assert engine.num_steps == 3 * 31
     scheduler.close()
@@ -280,12 +282,12 @@ def test_sound_that_comes_late_is_asked_for_again_soon() -> None:
 def test_many_mixed_streams_sound_as_each_alone() -> None:
     """64 streams of all classes and manners of engine, some cancelled: each has the samples it should."""
     chance = random.Random(4)
-    makers: dict[str, Callable[[], ToneEngine]] = {
-        "frames": ToneEngine,
-        "late": lambda: ToneEngine(manner="autoregressive"),
-        "far": lambda: ToneEngine(manner="remote"),
-    }
-    scheduler = Scheduler(makers, Settings(num_workers=4, tuning=Tuning(max_load=1000.0)))
+    specs = [
+        local_spec("frames", ToneEngine),
+        local_spec("late", lambda: ToneEngine(manner="autoregressive")),
+        local_spec("far", lambda: ToneEngine(manner="remote")),
+    ]
+    scheduler = Scheduler(specs, Settings(num_workers=4, tuning=Tuning(max_load=1000.0)))
     streams = []
     for number in range(64):
         terms = Terms(chance.choice([StreamClass.INTERACTIVE, StreamClass.STANDARD, StreamClass.BULK]))
@@ -308,7 +310,9 @@ def test_many_mixed_streams_sound_as_each_alone() -> None:
 @pytest.mark.parametrize("cache_bytes", [0, 1_000_000])
 def test_a_stalled_stream_costs_less_than_a_megabyte(cache_bytes: int) -> None:
     """Streams that nobody reads are stopped early: sound, plans and all count."""
-    scheduler = Scheduler({"tone": ToneEngine}, one_worker(cache_bytes=cache_bytes, tuning=Tuning(max_load=1000.0)))
+    scheduler = Scheduler(
+        [local_spec("tone", ToneEngine)], one_worker(cache_bytes=cache_bytes, tuning=Tuning(max_load=1000.0))
+    )
     speak(scheduler, ["warm up"]).wait_done()
     gc.collect()
     tracemalloc.start()
@@ -328,7 +332,7 @@ def test_each_event_is_recorded_with_what_it_led_to() -> None:
     """In order, with times that do not go back; nothing happens that is not recorded."""
     records: list[tuple[float, Event, Sequence[Action]]] = []
     settings = one_worker(record=lambda engines, tuning: lambda *record: records.append(record))
-    scheduler = Scheduler({"tone": ToneEngine}, settings)
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], settings)
     speak(scheduler, ["one two three"]).wait_done()
     scheduler.close()
     events = [event for _, event, _ in records]
@@ -342,7 +346,7 @@ def test_each_event_is_recorded_with_what_it_led_to() -> None:
 def test_an_adaptive_scheduler_follows_its_controller() -> None:
     """Late first sounds make steps smaller, once a second."""
     clock = ManualClock()
-    scheduler = Scheduler({"tone": ToneEngine}, one_worker(adaptive=True), clock=clock)
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(adaptive=True), clock=clock)
     before = scheduler.tuning.step_budget_s
     for _ in range(8):
         inbox = speak(scheduler, ["one two three"])

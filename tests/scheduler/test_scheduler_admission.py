@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.outputs import Admitted, Broken, Output
@@ -34,7 +35,7 @@ def test_each_decision_is_told_once() -> None:
     decisions, first_is_in, second_is_in = Decisions(), threading.Event(), threading.Event()
     outputs: list[Output] = []
     settings = Settings(num_workers=1, tuning=ONE_WAITS)
-    scheduler = Scheduler({"tone": ToneEngine}, settings, clock=lambda: 10.0, observer=decisions)
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], settings, clock=lambda: 10.0, observer=decisions)
     terms = Terms(StreamClass.STANDARD)
     warming = scheduler.open(lambda output: first_is_in.set() if isinstance(output, Admitted) else None, terms=terms)
     assert first_is_in.wait(10), "the worker is there"

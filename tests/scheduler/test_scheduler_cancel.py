@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from yuliu.engines.api import PlanOptions
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.scheduler import Scheduler
@@ -33,7 +34,9 @@ class Cancels(Unobserved):
 def test_cancelling_is_over_when_no_worker_is_at_work(script: ToneScript) -> None:
     """The plan or step under way is finished and thrown away; until then it is not over."""
     now, cancels, engine = [10.0], Cancels(), ToneEngine(script)
-    scheduler = Scheduler({"tone": lambda: engine}, Settings(num_workers=1), clock=lambda: now[0], observer=cancels)
+    scheduler = Scheduler(
+        [local_spec("tone", lambda: engine)], Settings(num_workers=1), clock=lambda: now[0], observer=cancels
+    )
     outputs: list[object] = []
     stream_id = scheduler.open(outputs.append)
     scheduler.submit(stream_id, "tone", SEGMENT, PlanOptions(SpeakOptions(), 0.02, 0.1))
@@ -53,7 +56,7 @@ def test_it_is_not_over_before_the_last_worker_is_done() -> None:
     """Two segments may be planned at a time, on two workers."""
     cancels, engines = Cancels(), [ToneEngine(ToneScript(hang_plans=frozenset({0}))) for _ in range(2)]
     left = list(engines)
-    scheduler = Scheduler({"tone": lambda: left.pop(0)}, Settings(num_workers=2), observer=cancels)
+    scheduler = Scheduler([local_spec("tone", lambda: left.pop(0))], Settings(num_workers=2), observer=cancels)
     stream_id = scheduler.open(lambda _: None)
     for _ in range(2):
         scheduler.submit(stream_id, "tone", SEGMENT, PlanOptions(SpeakOptions(), 0.02, 0.1))
@@ -73,7 +76,7 @@ def test_it_is_not_over_before_the_last_worker_is_done() -> None:
 def test_without_work_it_is_over_at_once(cancelled: bool, took_s: list[float]) -> None:
     """And streams that ended by themselves are none of it."""
     cancels = Cancels()
-    scheduler = Scheduler({"tone": ToneEngine}, Settings(num_workers=1), observer=cancels)
+    scheduler = Scheduler([local_spec("tone", ToneEngine)], Settings(num_workers=1), observer=cancels)
     scheduler.close_stream(scheduler.open(lambda _: None), cancelled=cancelled)
     scheduler.close_stream(99, cancelled=True)
     scheduler.close()

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pytest
-from scheduler_streams import PATIENCE_S, EngineFactory, Inbox, ManualClock, one_worker, segment, sound, speak
+from scheduler_streams import PATIENCE_S, EngineFactory, Inbox, ManualClock, one_worker, segment, sound, speak, until
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
 from yuliu.scheduler.observer import Unobserved
@@ -66,16 +67,6 @@ def worker_threads() -> list[threading.Thread]:
     return [each for each in threading.enumerate() if each.name.startswith("yuliu-worker") and each not in OTHERS]
 
 
-def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) -> None:
-    """Wait for a condition, and do something again and again meanwhile."""
-    for _ in range(10_000):
-        if condition():
-            return
-        do()
-        threading.Event().wait(0.001)  # workers need a moment of real time
-    raise AssertionError("it never happened")
-
-
 def ticking(scheduler: Scheduler, clock: ManualClock, condition: Callable[[], bool]) -> None:
     """Let the time of a scheduler go on, a second at a time while no worker works, until something holds."""
 
@@ -93,7 +84,9 @@ def test_a_worker_that_crashes_is_replaced_and_nothing_is_lost(
 ) -> None:
     """Its step is done again elsewhere; streams on other workers never notice."""
     make, losses = EngineFactory(scripted(fail_steps=frozenset({2}), error=error), ToneEngine), Losses()
-    opened.append(Scheduler({"tone": make}, Settings(num_workers=2, tuning=Tuning(max_load=1e6)), observer=losses))
+    opened.append(
+        Scheduler([local_spec("tone", make)], Settings(num_workers=2, tuning=Tuning(max_load=1e6)), observer=losses)
+    )
     inboxes: list[Inbox] = []
     until(lambda: bool(losses.lost), lambda: inboxes.append(speak(opened[0], [f"{TEXT} {len(inboxes)}", "and more"])))
     for number, inbox in enumerate(inboxes):
@@ -107,7 +100,7 @@ def test_a_worker_that_hangs_is_replaced_and_its_late_result_thrown_away(opened:
     """The watchdog gives it up; should its engine come back, it is closed and nobody hears of it."""
     clock, make, losses = ManualClock(), EngineFactory(scripted(hang_steps=frozenset({1})), ToneEngine), Losses()
     settings = Settings(num_workers=2, tuning=Tuning(max_load=1e6))
-    opened.append(Scheduler({"tone": make}, settings, clock=clock, observer=losses))
+    opened.append(Scheduler([local_spec("tone", make)], settings, clock=clock, observer=losses))
     hanging, (worker, *_) = make.engines[0], worker_threads()
     inboxes: list[Inbox] = []
     until(hanging.hung.is_set, lambda: inboxes.append(speak(opened[0], [f"{TEXT} {len(inboxes)}"])))
@@ -135,7 +128,7 @@ def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler])
         ManualClock(),
         EngineFactory(scripted(hang_steps=frozenset({0})), scripted(hang_steps=frozenset({0})), ToneEngine),
     )
-    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
+    opened.append(Scheduler([local_spec("tone", make)], one_worker(), clock=clock))
     inbox = speak(opened[0], [TEXT])
     for number in range(2):
         ticking(opened[0], clock, lambda number=number: len(make.engines) > number)  # type: ignore[misc]
@@ -153,7 +146,7 @@ def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler])
 def test_a_process_that_was_stopped_gives_its_workers_time_to_go_on(opened: list[Scheduler], goes_on: bool) -> None:
     """They stood still as it did: that is no reason to replace them. One that does hang is still found."""
     clock, make, losses = ManualClock(), EngineFactory(scripted(hang_steps=frozenset({0})), ToneEngine), Losses()
-    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock, observer=losses))
+    opened.append(Scheduler([local_spec("tone", make)], one_worker(), clock=clock, observer=losses))
     inbox = speak(opened[0], [TEXT])
     assert make.engines[0].hung.wait(PATIENCE_S)
     clock.now_s += 3600
@@ -174,9 +167,8 @@ def test_the_limit_of_a_task_follows_what_such_tasks_take(opened: list[Scheduler
     """An engine that is slow by nature does not hang."""
     clock = ManualClock()
     make = EngineFactory(scripted(hang_steps=frozenset({0})))
-    opened.append(Scheduler({"tone": make}, one_worker(hang_s=0.5), clock=clock))
-    workers = opened[0]._workers
-    workers._usual_s["tone", False] = 0.1  # as if steps had taken so long
+    opened.append(Scheduler([local_spec("tone", make)], one_worker(hang_s=0.5), clock=clock))
+    opened[0]._pool._usual_s["tone", False] = 0.1  # as if steps had taken so long
     inbox = speak(opened[0], [TEXT])
     assert make.engines[0].hung.wait(PATIENCE_S)
     clock.now_s += 1.9
@@ -198,7 +190,7 @@ def test_engines_that_cannot_be_made_again_break_all_streams_until_they_can(
         return ToneEngine()
 
     clock, make = ManualClock(), EngineFactory(scripted(fail_steps=frozenset({1}), error=SystemExit), make_or_fail)
-    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
+    opened.append(Scheduler([local_spec("tone", make)], one_worker(), clock=clock))
     inbox = speak(opened[0], [TEXT, TEXT])
     inbox.wait_until(lambda i: bool(i.broken))
     assert "no engine could be started" in str(inbox.broken[0].error)
@@ -224,7 +216,7 @@ def test_a_further_worker_that_cannot_be_made_leaves_the_others(opened: list[Sch
         raise RuntimeError(SECRET)
 
     clock, make = ManualClock(), EngineFactory(ToneEngine, fail, ToneEngine)
-    opened.append(Scheduler({"tone": make}, Settings(num_workers=2), clock=clock))
+    opened.append(Scheduler([local_spec("tone", make)], Settings(num_workers=2), clock=clock))
     assert failed.wait(PATIENCE_S)
     speak(opened[0], [TEXT]).wait_done()
     ticking(opened[0], clock, lambda: opened[0].snapshot().num_workers == 2)
@@ -239,7 +231,7 @@ def test_the_first_engines_fail_where_they_are_asked_for() -> None:
         raise ValueError(SECRET)
 
     with pytest.raises(ValueError, match=SECRET):
-        Scheduler({"good": lambda: made, "bad": fail})
+        Scheduler([local_spec("good", lambda: made), local_spec("bad", fail)])
     assert made.closed
     assert not worker_threads()
 
@@ -247,7 +239,7 @@ def test_the_first_engines_fail_where_they_are_asked_for() -> None:
 def test_closing_does_not_wait_for_ever_on_a_worker_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
     """It says which thread is left behind."""
     engine = ToneEngine(ToneScript(hang_plans=frozenset({0})))
-    scheduler = Scheduler({"tone": lambda: engine}, one_worker(close_s=0.01))
+    scheduler = Scheduler([local_spec("tone", lambda: engine)], one_worker(close_s=0.01))
     inbox = speak(scheduler, [TEXT])
     assert engine.hung.wait(PATIENCE_S)
     scheduler.close()
@@ -264,7 +256,7 @@ def test_closing_does_not_wait_for_ever_on_a_worker_that_hangs(caplog: pytest.Lo
 def test_an_engine_that_breaks_its_contract_fails_and_never_loops(opened: list[Scheduler], spoil: str) -> None:
     """Nothing of what it gave is used; it is asked once more."""
     make = EngineFactory(scripted(spoil=spoil, spoil_steps=ALL))
-    opened.append(Scheduler({"tone": make}, one_worker()))
+    opened.append(Scheduler([local_spec("tone", make)], one_worker()))
     inbox = speak(opened[0], [TEXT])
     inbox.wait_until(lambda i: bool(i.broken))
     assert "broke its contract" in str(inbox.broken[0].error)
@@ -280,7 +272,7 @@ def test_sound_that_never_comes_fails_after_a_while(opened: list[Scheduler], man
     def make() -> ToneEngine:
         return ToneEngine(ToneScript(spoil="still", spoil_steps=ALL), manner=manner)
 
-    opened.append(Scheduler({"tone": make}, one_worker(), clock=clock))
+    opened.append(Scheduler([local_spec("tone", make)], one_worker(), clock=clock))
     began_s = clock.now_s
     inbox = speak(opened[0], [TEXT])
     ticking(opened[0], clock, lambda: bool(inbox.broken))
@@ -300,7 +292,7 @@ def test_an_exact_engine_repeats_what_failed_once(
         lambda: ToneEngine(manner=manner),
     )
     losses = Losses()
-    opened.append(Scheduler({"tone": make}, one_worker(), observer=losses))
+    opened.append(Scheduler([local_spec("tone", make)], one_worker(), observer=losses))
     inbox = speak(opened[0], [TEXT * 5])
     inbox.wait_done()
     assert np.array_equal(inbox.samples(), sound(segment(TEXT * 5)))
@@ -317,7 +309,7 @@ def test_an_engine_that_is_not_exact_repeats_only_what_nobody_has_heard(opened: 
             lambda number=number: ToneEngine(ToneScript(fail_steps=frozenset({number})), exact=False),  # type: ignore[misc]
             lambda: ToneEngine(exact=False),
         )
-        opened.append(Scheduler({"tone": make}, one_worker()))
+        opened.append(Scheduler([local_spec("tone", make)], one_worker()))
         inbox = speak(opened[-1], [TEXT * 5])
         inbox.wait_until(lambda i: bool(i.broken or i.done))
         assert bool(inbox.broken) is fails
@@ -336,7 +328,7 @@ def test_a_failed_job_does_not_take_its_company_with_it(opened: list[Scheduler])
                 raise SynthesisFailed("poison")
             return super().step(requests)
 
-    opened.append(Scheduler({"tone": Poisoned}, one_worker(tuning=Tuning(max_load=100.0))))
+    opened.append(Scheduler([local_spec("tone", Poisoned)], one_worker(tuning=Tuning(max_load=100.0))))
     inboxes = [speak(opened[0], [f"{TEXT} {number}" if number else "poison"]) for number in range(8)]
     inboxes[0].wait_until(lambda i: bool(i.broken))
     for inbox in inboxes[1:]:

@@ -12,6 +12,7 @@ import httpx
 import pytest
 from serving import running_server, serving
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.logger import Fixed, LogEvent
 from yuliu.server.log import JsonFormatter, LineFormatter
@@ -86,7 +87,7 @@ def test_a_bug_is_a_500_and_its_words_stay_out_of_the_log(
     caplog: pytest.LogCaptureFixture, synthesizer_class: type[Synthesizer]
 ) -> None:
     """What no error class foresaw ends the request, is told as the server's fault, and logged by its place only."""
-    broken = synthesizer_class({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone")
+    broken = synthesizer_class([local_spec("tone", ToneEngine)], {"tone": {"en": "tone"}}, default="tone")
     with serving(lambda: broken) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         while client.get("/ready").status_code != 200:
             pass

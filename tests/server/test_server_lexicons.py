@@ -9,6 +9,7 @@ import httpx
 import pytest
 from serving import PATIENCE_S
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.lexicon_store import LexiconStore
 from yuliu.server.app import create_app
@@ -51,7 +52,7 @@ async def client(tmp_path: Path, listener: Listener) -> AsyncIterator[httpx.Asyn
     def load() -> Synthesizer:
         workers: dict[Lang, str] = {"zh": "tone", "en": "tone"}
         return Synthesizer(
-            {"tone": lambda: listener},
+            [local_spec("tone", lambda: listener)],
             {"tone": workers},
             default="tone",
             lexicons=LexiconStore(tmp_path),

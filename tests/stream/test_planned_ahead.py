@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.scheduler.settings import Settings
 from yuliu.stream import options_of
@@ -60,7 +61,9 @@ async def test_the_next_segment_is_planned_while_one_sounds(preset: str) -> None
     """Long before its listener, who began with the first sound, has heard the end of it; on a single worker too."""
     clock = Clock()
     engine = Noting(clock)
-    with Synthesizer({"tone": lambda: engine}, VOICES, default="tone", settings=Settings(num_workers=1)) as synthesizer:
+    with Synthesizer(
+        [local_spec("tone", lambda: engine)], VOICES, default="tone", settings=Settings(num_workers=1)
+    ) as synthesizer:
         synthesizer._scheduler.clock = clock
         ends_s: dict[int, float] = {}
         async with synthesizer.stream(options=PRESETS[preset]) as stream:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Closed, InvalidRequest, SynthesisFailed
 from yuliu.scheduler.policy.state import MAX_UNREAD_S
@@ -30,8 +31,8 @@ TEXT = "Streaming is fun, isn't it? 语流是说话的流动。 Then we go on, a
 
 def synthesizer(script: ToneScript | None = None, **engine: object) -> Synthesizer:
     engines = {"zh": ToneEngine(script, languages=("zh",)), "en": ToneEngine(script, languages=("en",))}
-    factories = {"zh": lambda: engines["zh"], "en": lambda: engines["en"]}
-    return Synthesizer(factories, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both", num_workers=1)
+    specs = [local_spec("zh", lambda: engines["zh"]), local_spec("en", lambda: engines["en"])]
+    return Synthesizer(specs, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both", num_workers=1)
 
 
 async def say(stream: Stream, deltas: Sequence[str]) -> list[Chunk]:
@@ -254,7 +255,9 @@ async def test_text_before_a_cancelled_push_is_spoken_after_a_stall() -> None:
 async def test_sound_waits_bounded_for_its_reader() -> None:
     """A reader that does not read stops the engine."""
     engine = ToneEngine()
-    with Synthesizer({"tone": lambda: engine}, {"tone": {"en": "tone"}}, default="tone", num_workers=1) as toy:
+    with Synthesizer(
+        [local_spec("tone", lambda: engine)], {"tone": {"en": "tone"}}, default="tone", num_workers=1
+    ) as toy:
         async with toy.stream() as stream, toy.stream() as other:
             await stream.push("word " * 500 + ".")
             await say(other, ["Somebody else speaks meanwhile, at length, and is served."])

@@ -21,6 +21,7 @@ from yuliu.audio.compressor import Compression
 from yuliu.audio.gain import bend
 from yuliu.audio.join import PAUSE_S
 from yuliu.engines.api import ALL_PACES
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.policy.events import Terms
@@ -46,7 +47,7 @@ def synthesizer(
     *, paces: bool = True, manner: ToneManner = "frames", num_workers: int = 1, cache_bytes: int = 0
 ) -> Synthesizer:
     return Synthesizer(
-        {"tone": lambda: ToneEngine(paces=ALL_PACES if paces else (1.0, 1.0), manner=manner)},
+        [local_spec("tone", lambda: ToneEngine(paces=ALL_PACES if paces else (1.0, 1.0), manner=manner))],
         {"tone": {"zh": "tone", "en": "tone"}},
         default="tone",
         settings=Settings(num_workers=num_workers, cache_bytes=cache_bytes),
@@ -264,7 +265,9 @@ async def test_who_changes_the_sound_that_he_got_changes_no_other() -> None:
         taken.acquire(timeout=0.5)
 
     slow = partial(ToneEngine, ToneScript(step_s_per_frame=1.0), sleep=wait_for_reader)
-    with Synthesizer({"tone": slow}, {"tone": {"en": "tone"}}, default="tone", settings=SLOW_AND_KEPT) as toy:
+    with Synthesizer(
+        [local_spec("tone", slow)], {"tone": {"en": "tone"}}, default="tone", settings=SLOW_AND_KEPT
+    ) as toy:
         spoken: list[Samples] = []
         async with toy.stream() as stream:
             await stream.push("One two three four five six seven eight.")

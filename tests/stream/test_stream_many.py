@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import Overloaded
 from yuliu.metrics.metrics import Metrics
@@ -35,7 +36,9 @@ TEXT = "One two three, four five. 你好，世界。 Then we go on, and on!"
 
 def synthesizer(make: Callable[[], ToneEngine] = ToneEngine, tuning: Tuning | None = None) -> Synthesizer:
     settings = Settings(num_workers=2, tuning=tuning or Tuning(max_load=1e9))
-    return Synthesizer({"tone": make}, {"tone": {"zh": "tone", "en": "tone"}}, default="tone", settings=settings)
+    return Synthesizer(
+        [local_spec("tone", make)], {"tone": {"zh": "tone", "en": "tone"}}, default="tone", settings=settings
+    )
 
 
 def full() -> Tuning:
@@ -142,8 +145,9 @@ async def test_a_stream_that_nobody_reads_costs_less_than_a_megabyte() -> None:
 async def test_metrics_are_told_of_each_stream() -> None:
     """Started, let in, and how it ended, with what its listener felt."""
     metrics = Metrics()
-    engines = {"tone": ToneEngine}
-    with Synthesizer(engines, {"tone": {"zh": "tone", "en": "tone"}}, default="tone", metrics=metrics) as toy:
+    with Synthesizer(
+        [local_spec("tone", ToneEngine)], {"tone": {"zh": "tone", "en": "tone"}}, default="tone", metrics=metrics
+    ) as toy:
         async with toy.stream() as stream:
             await say(stream)
         async with toy.stream() as stream:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from yuliu.audio.chain import Effects
 from yuliu.audio.join import PAUSE_S
 from yuliu.audio.limiter import CEILING_DB
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.stream import StreamOptions
 from yuliu.stream.text_pipeline import NO_VOICE
@@ -65,8 +66,8 @@ SSML_ON = StreamOptions(reader=MarkupOptions(ssml="on", emoji="name"))
 
 
 def synthesizer() -> Synthesizer:
-    engines = {"zh": ToneEngine, "en": lambda: ToneEngine(languages=("en",))}
-    return Synthesizer(engines, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both")
+    specs = [local_spec("zh", ToneEngine), local_spec("en", lambda: ToneEngine(languages=("en",)))]
+    return Synthesizer(specs, {"both": {"zh": "zh", "en": "en"}, "en": {"en": "en"}}, default="both")
 
 
 async def run(

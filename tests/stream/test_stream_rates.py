@@ -21,6 +21,7 @@ from yuliu.audio.join import fade_edges, silences
 from yuliu.audio.pcm import to_s16le
 from yuliu.audio.resample import Resampler
 from yuliu.engines.api import PlanOptions, StepRequest
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.settings import Settings
@@ -175,10 +176,10 @@ def test_a_part_at_the_rate_of_the_stream_is_not_touched() -> None:
 @pytest.fixture
 def mixed() -> Iterator[Synthesizer]:
     """A Mandarin engine at 24 kHz and an English one at 22.05 kHz: both as one voice, and each alone."""
-    engines = {
-        "zh24": partial(ToneEngine, languages=("zh",)),
-        "en22": partial(ToneEngine, languages=("en",), sample_rate=22_050),
-    }
+    engines = [
+        local_spec("zh24", partial(ToneEngine, languages=("zh",))),
+        local_spec("en22", partial(ToneEngine, languages=("en",), sample_rate=22_050)),
+    ]
     voices: dict[str, dict[Lang, str]] = {
         "both": {"zh": "zh24", "en": "en22"},
         "zh24": {"zh": "zh24"},
@@ -266,7 +267,9 @@ def test_each_voice_has_a_rate_of_its_own(mixed: Synthesizer) -> None:
 
 def test_a_voice_beside_voices_of_another_rate_sounds_as_alone(mixed: Synthesizer) -> None:
     """Byte for byte: its own streams are not resampled."""
-    with Synthesizer({"en": partial(ToneEngine, sample_rate=22_050)}, {"en": {"en": "en"}}, default="en") as alone:
+    with Synthesizer(
+        [local_spec("en", partial(ToneEngine, sample_rate=22_050))], {"en": {"en": "en"}}, default="en"
+    ) as alone:
         expected = alone.speak("hello there, and good day.").samples
     assert np.array_equal(mixed.speak("hello there, and good day.", voice="en22").samples, expected)
 
@@ -302,11 +305,11 @@ def test_the_voice_s_rate_is_kept_where_all_voices_share_it() -> None:
 @pytest.mark.parametrize("rates", [(24_000, 96_000), (4_000, 24_000)])
 def test_rates_that_cannot_be_resampled_are_refused(rates: tuple[int, int]) -> None:
     """With the range that can; one voice alone may have any rate."""
-    engines = {f"e{rate}": partial(ToneEngine, sample_rate=rate) for rate in rates}
+    engines = [local_spec(f"e{rate}", partial(ToneEngine, sample_rate=rate)) for rate in rates]
     with pytest.raises(InvalidRequest, match="8000 to 48000 Hz"):
-        Synthesizer(engines, {name: {"en": name} for name in engines}, default="e24000")
+        Synthesizer(engines, {spec.name: {"en": spec.name} for spec in engines}, default="e24000")
     with Synthesizer(
-        {"high": partial(ToneEngine, sample_rate=96_000)}, {"a": {"en": "high"}}, default="a"
+        [local_spec("high", partial(ToneEngine, sample_rate=96_000))], {"a": {"en": "high"}}, default="a"
     ) as synthesizer:
         assert synthesizer.speak("hello").sample_rate == 96_000
 

@@ -81,7 +81,7 @@ async def spoken(
         while not utterance.done:
             (result,) = scheduler.engine.step([StepRequest(utterance, int(random.integers(2, 17)))])
             utterance, samples = result.utterance, spoil(result.samples, number)
-            await scheduler.say(Rendered(samples, utterance))
+            await scheduler.say(Rendered(0, samples, utterance))
             own.append(num_in)
             num_in += len(samples)
             number += 1

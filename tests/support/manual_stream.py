@@ -10,7 +10,7 @@ from yuliu.engines.tone import ToneEngine
 from yuliu.errors import Overloaded
 from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
 from yuliu.scheduler.policy.events import Terms
-from yuliu.scheduler.workers.thread import NOTHING_AFTER
+from yuliu.scheduler.requests import NOTHING_AFTER
 from yuliu.stream import Route, Stream, StreamContext, StreamOptions
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from yuliu.engines.api import Engine, PlanOptions, Utterance
     from yuliu.scheduler.outputs import Output
+    from yuliu.scheduler.requests import After
     from yuliu.scheduler.scheduler import Scheduler
-    from yuliu.scheduler.workers.thread import After
     from yuliu.stream import StreamMetrics
     from yuliu.types import Segment
 
@@ -85,10 +85,11 @@ class ManualScheduler:
 
     def submit(
         self, stream_id: int, engine: str, segment: Segment, options: PlanOptions, *, after: After = NOTHING_AFTER
-    ) -> None:
-        """As the real one."""
+    ) -> int:
+        """As the real one: job ids count from 0."""
         del stream_id, engine, after
         self.segments.append((segment, options))
+        return len(self.segments) - 1
 
     def end_text(self, stream_id: int) -> None:
         """As the real one."""
@@ -130,13 +131,13 @@ class ManualScheduler:
     async def plan(self, number: int = 0, *, took_s: float = 0.0) -> Utterance:
         """Plan a segment."""
         self.utterance = utterance = self.engine.plan(*self.segments[number])
-        await self.say(Planned(utterance, self.clock(), took_s))
+        await self.say(Planned(number, utterance, self.clock(), took_s))
         return utterance
 
     async def render(self, utterance: Utterance, num_frames: int = 10_000, *, took_s: float = 0.0) -> Utterance:
         """Make so many frames of it."""
         (result,) = self.engine.step([StepRequest(utterance, num_frames)])
-        await self.say(Rendered(result.samples, result.utterance, self.clock(), took_s))
+        await self.say(Rendered(-1, result.samples, result.utterance, self.clock(), took_s))
         return result.utterance
 
     async def make(self, number: int = 0) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -99,12 +99,12 @@ class ManualClock:
 class EngineFactory:
     """Makes engines, one after the other as a test wants them; the last one again and again."""
 
-    def __init__(self, *makers: Callable[[], ToneEngine]) -> None:
+    def __init__(self, *makers: Callable[[], Any]) -> None:
         self._makers = makers
-        self.engines: list[ToneEngine] = []
+        self.engines: list[Any] = []
         self.num_calls = 0
 
-    def __call__(self) -> ToneEngine:
+    def __call__(self) -> Any:
         maker = self._makers[min(self.num_calls, len(self._makers) - 1)]
         self.num_calls += 1
         self.engines.append(maker())
@@ -119,6 +119,16 @@ def speak(scheduler: Scheduler, texts: Sequence[str], *, engine: str = "tone", t
         scheduler.submit(stream_id, engine, segment(text, 100 * number), OPTIONS)
     scheduler.end_text(stream_id)
     return inbox
+
+
+def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) -> None:
+    """Wait for a condition, and do something meanwhile, again and again."""
+    for _ in range(10_000):
+        if condition():
+            return
+        do()
+        threading.Event().wait(0.001)  # workers need a moment of real time
+    raise AssertionError("it never happened")
 
 
 def one_worker(**changes: object) -> Settings:

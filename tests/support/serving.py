@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app
@@ -164,7 +165,7 @@ def tone_synthesizer(engine: ToneEngine, metrics: Metrics | None = None, *, num_
     """A synthesizer of one voice, ``tone``."""
     tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
     return Synthesizer(
-        {"tone": lambda: engine}, {"tone": tone}, default="tone", num_workers=num_workers, metrics=metrics
+        [local_spec("tone", lambda: engine)], {"tone": tone}, default="tone", num_workers=num_workers, metrics=metrics
     )
 
 

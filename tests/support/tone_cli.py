@@ -30,6 +30,7 @@ def open_synthesizer(
     metrics: Metrics | None = None,
 ) -> Synthesizer:
     """One voice, ``tone``."""
+    from yuliu.engines.registry import local_spec
     from yuliu.engines.tone import ToneEngine, ToneScript
     from yuliu.scheduler.settings import Settings
     from yuliu.synthesizer import Synthesizer
@@ -42,7 +43,7 @@ def open_synthesizer(
     )
     engine = ToneEngine(script, sleep=time.sleep, languages=languages)
     return Synthesizer(
-        {"tone": lambda: engine},
+        [local_spec("tone", lambda: engine)],
         {"tone": dict.fromkeys(languages, "tone")},
         default="tone",
         settings=Settings(num_workers=workers or 1, cache_bytes=cache_bytes, adaptive=adaptive),

@@ -6,6 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import VoiceNotReady
 from yuliu.server import serve
@@ -24,7 +25,9 @@ def load(metrics: Metrics) -> Synthesizer:
         raise ValueError("a private path")
     engine = ToneEngine(ToneScript(step_s_per_frame=0.002), sleep=time.sleep)
     tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
-    return Synthesizer({"tone": lambda: engine}, {"tone": tone}, default="tone", num_workers=1, metrics=metrics)
+    return Synthesizer(
+        [local_spec("tone", lambda: engine)], {"tone": tone}, default="tone", num_workers=1, metrics=metrics
+    )
 
 
 if __name__ == "__main__":

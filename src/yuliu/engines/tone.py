@@ -1,15 +1,18 @@
-"""ToneEngine: a weightless engine for tests, docs and benches. It proves nothing about speech.
+"""Weightless engines for tests, docs and benches. They prove nothing about speech.
 
-Each segment becomes one sine whose frequency tells its text, so that a test can hear whether samples are lost, doubled
-or swapped between streams. Delays and failures are scripted, and it can behave in each manner that engines have
-(:mod:`yuliu.engines.api`). However it behaves, a segment has the same samples.
+Each segment becomes one sine whose frequency depends on its text, so that a test can hear whether samples are lost,
+doubled or swapped between streams. Delays and failures are scripted, and the engines can behave in each of the ways
+described in :mod:`yuliu.engines.api`. However they behave, a segment has the same samples.
 """
 
 from __future__ import annotations
 
+import asyncio
+import itertools
 import re
 import threading
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -22,25 +25,26 @@ from yuliu.text.languages import BUILT_IN
 from yuliu.types import AudioFormat, Skipped, Span, Timing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from yuliu.types import Lang, Samples, Segment
 
 ToneManner = Literal["frames", "autoregressive", "remote"]
-"""How an engine behaves: it knows its length; it learns it at the end; its sound comes when it comes."""
+"""Behaviour of an engine: it knows its length; it learns its length at the end; its audio arrives over time."""
 
 _UNIT = re.compile(r"[^\W\d_a-zA-Z]|\w[\w'’]*")
-"""What is "spoken": a CJK character, or a word."""
+"""Unit that is "spoken": a CJK character, or a word."""
 _LEAD_FRAMES = 2
 BLOCK_FRAMES = 25
-"""Frames that the autoregressive manner makes at a time."""
+"""Frames per block in the autoregressive manner."""
 PACKET_FRAMES = 7
-"""Frames that come at a time in the remote manner."""
+"""Frames per packet in the remote manner."""
+_state_ids = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class ToneScript:
-    """What shall go wrong, counted over the life of the engine from 0."""
+    """Scripted delays and failures; calls count over the life of the engine from 0."""
 
     fail_plans: frozenset[int] = frozenset()
     """Numbers of the ``plan`` calls that raise."""
@@ -48,80 +52,70 @@ class ToneScript:
     """Numbers of the ``step`` calls that raise."""
     error: type[BaseException] = SynthesisFailed
     hang_plans: frozenset[int] = frozenset()
-    """Numbers of the ``plan`` calls that do not return before :attr:`ToneEngine.released` is set."""
+    """Numbers of the ``plan`` calls that do not return before ``released`` is set."""
     hang_steps: frozenset[int] = frozenset()
     """Numbers of the ``step`` calls that do not return before then."""
     spoil_steps: frozenset[int] = frozenset()
-    """Numbers of the ``step`` calls whose results are spoilt: see ``spoil``."""
+    """Numbers of the ``step`` calls with broken results: see ``spoil``."""
     spoil: Literal["none", "short", "long", "lost", "still"] = "none"
-    """Half of the samples are missing; there are twice as many; a result is missing; nothing moves on."""
+    """Kind of breakage: half of the samples missing; twice as many; a result missing; no progress."""
     plan_s: float = 0.0
-    """How long a plan takes, told to ``sleep``."""
+    """Duration of a plan, passed to ``sleep``."""
     step_s_per_frame: float = 0.0
-    """How long a step takes for each frame, told to ``sleep``."""
+    """Duration of a step for each frame, passed to ``sleep``."""
     num_still_polls: int = 2
-    """In the remote manner, steps without sound before each packet."""
+    """Steps without audio before each packet in the remote manner."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToneUtterance(Utterance):
-    """One whose end its engine knows, though it may not say so."""
+    """An utterance whose end its engine knows, though it may not say so."""
 
     num_frames_in_all: int
     num_polls: int = 0
     """Steps since the last packet."""
+    state_id: int = 0
+    """Handle of the state that its engine holds, if the state is local."""
 
 
-class ToneEngine:
-    """A deterministic tone per segment.
-
-    Args:
-        script: Delays and failures; none by default.
-        sleep: Called with seconds where the script has a delay: ``time.sleep``, or a fake clock's.
-        languages: What it claims to speak.
-        manner: How it behaves.
-        exact: Whether it claims that a repeated step gives the same samples.
-        paces: The slowest and the fastest that it speaks; it refuses to be asked for another.
-        sample_rate: Of its tones, in Hz. Their frequency is the same at any rate; a frame has always ``HOP`` samples.
-    """
+class _Tones:
+    """The tones, without the calls: common to the engine that computes and the one that waits."""
 
     HOP = 240
     FRAMES_PER_UNIT = 10
 
-    def __init__(  # noqa: PLR0913 - all that can be scripted
-        self,
-        script: ToneScript | None = None,
-        *,
-        sleep: Callable[[float], None] | None = None,
-        languages: tuple[Lang, ...] = BUILT_IN,
-        manner: ToneManner = "frames",
-        exact: bool = True,
-        paces: tuple[float, float] = ALL_PACES,
-        sample_rate: int = 24_000,
-    ) -> None:
+    def __init__(self, script: ToneScript | None, manner: ToneManner, capabilities: Capabilities) -> None:
         self._script = script or ToneScript()
-        self._sleep = sleep or (lambda _: None)
         self._manner = manner
-        self.capabilities = Capabilities(
-            AudioFormat(sample_rate), languages, exact, self.HOP, context_frames=0, max_batch=4, paces=paces
-        )
+        self.capabilities = capabilities
         self.num_plans = 0
         """Calls of ``plan`` so far."""
         self.num_steps = 0
         """Calls of ``step`` so far."""
+        self.held: set[int] = set()
+        """Handles of the states that it holds, if its state is local."""
         self.hung = threading.Event()
         """Set when a call hangs."""
-        self.released = threading.Event()
-        """To be set to let calls that hang return."""
         self.closed = False
 
-    def plan(self, segment: Segment, options: PlanOptions) -> Utterance:
-        """One tone of 0.1 s at speed 1 for each character or word, with exactly the silence asked for."""
+    def _next_plan(self) -> int:
         number, self.num_plans = self.num_plans, self.num_plans + 1
-        self._sleep(self._script.plan_s)
+        return number
+
+    def _next_step(self) -> int:
+        number, self.num_steps = self.num_steps, self.num_steps + 1
+        return number
+
+    def _fail_plan(self, number: int) -> None:
         if number in self._script.fail_plans:
             raise self._script.error(f"plan {number} was told to fail")
-        self._hang(number in self._script.hang_plans)
+
+    def _fail_step(self, number: int) -> None:
+        if number in self._script.fail_steps:
+            raise self._script.error(f"step {number} was told to fail")
+
+    def _planned(self, segment: Segment, options: PlanOptions) -> ToneUtterance:
+        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the silence asked for."""
         slowest, fastest = self.capabilities.paces
         if not slowest <= options.speak.speed <= fastest:
             raise SynthesisFailed(f"this engine speaks at {slowest:g} to {fastest:g} times its pace")
@@ -144,30 +138,24 @@ class ToneEngine:
             next_frame=0,
             done=not units,
             num_frames_in_all=num_frames,
+            state_id=self._hold() if units and self.capabilities.local_state else 0,
         )
 
-    def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
-        """The frames asked for, or what the engine's manner makes of that."""
-        number, self.num_steps = self.num_steps, self.num_steps + 1
-        self._sleep(self._script.step_s_per_frame * sum(request.num_frames for request in requests))
-        if number in self._script.fail_steps:
-            raise self._script.error(f"step {number} was told to fail")
-        self._hang(number in self._script.hang_steps)
+    def _stepped(self, number: int, requests: Sequence[StepRequest]) -> list[StepResult]:
+        """Render the frames asked for, or what the engine's manner makes of that."""
         results = [self._render(request) for request in requests]
         return self._spoilt(requests, results) if number in self._script.spoil_steps else results
 
-    def close(self) -> None:
-        """Nothing to release."""
-        self.closed = True
-
-    def _hang(self, told_to: bool) -> None:
-        if told_to:
-            self.hung.set()
-            self.released.wait()
+    def _hold(self) -> int:
+        state_id = next(_state_ids)
+        self.held.add(state_id)
+        return state_id
 
     def _render(self, request: StepRequest) -> StepResult:
         utterance = request.utterance
         assert isinstance(utterance, ToneUtterance)  # noqa: S101 - this engine's
+        if self.capabilities.local_state and utterance.state_id not in self.held:
+            raise SynthesisFailed("the state of the utterance is not here")
         start, last = utterance.next_frame, utterance.num_frames_in_all
         match self._manner:
             case "frames":
@@ -176,17 +164,20 @@ class ToneEngine:
                 end = min(start + -(-request.num_frames // BLOCK_FRAMES) * BLOCK_FRAMES, last)
             case "remote":
                 return self._poll(utterance)
+        if end == last:
+            self.held.discard(utterance.state_id)
         after = replace(
             utterance, next_frame=end, done=end == last, num_frames=last if end == last else utterance.num_frames
         )
         return StepResult(self._tone(utterance, start, end), after)
 
     def _poll(self, utterance: ToneUtterance) -> StepResult:
-        """Nothing most of the time, then a packet; that it was the last one is only told afterwards."""
+        """Give nothing several times, then a packet; only a further step tells that it was the last one."""
         start, last = utterance.next_frame, utterance.num_frames_in_all
         if utterance.num_polls < self._script.num_still_polls:
             return StepResult(_NOTHING, replace(utterance, num_polls=utterance.num_polls + 1))
         if start == last:
+            self.held.discard(utterance.state_id)
             return StepResult(_NOTHING, replace(utterance, num_frames=last, done=True))
         end = min(start + PACKET_FRAMES, last)
         samples = self._tone(utterance, start, end)
@@ -210,11 +201,193 @@ class ToneEngine:
                 return results
 
 
+class ToneEngine(_Tones):
+    """A deterministic tone per segment.
+
+    Args:
+        script: Delays and failures; none by default.
+        sleep: Called with seconds where the script has a delay: ``time.sleep``, or a fake clock's.
+        languages: Languages that it claims to speak.
+        manner: Its behaviour.
+        exact: Whether it claims that a repeated step gives the same samples.
+        paces: Slowest and fastest pace; it refuses any other.
+        sample_rate: Sample rate of its tones, in Hz. A frame always has ``HOP`` samples.
+        local_state: Whether it refuses utterances that another instance planned.
+    """
+
+    def __init__(  # noqa: PLR0913 - each a behaviour that some test wants
+        self,
+        script: ToneScript | None = None,
+        *,
+        sleep: Callable[[float], None] | None = None,
+        languages: tuple[Lang, ...] = BUILT_IN,
+        manner: ToneManner = "frames",
+        exact: bool = True,
+        paces: tuple[float, float] = ALL_PACES,
+        sample_rate: int = 24_000,
+        local_state: bool = False,
+    ) -> None:
+        super().__init__(
+            script,
+            manner,
+            Capabilities(
+                AudioFormat(sample_rate),
+                languages,
+                exact,
+                self.HOP,
+                context_frames=0,
+                max_batch=4,
+                paces=paces,
+                local_state=local_state,
+            ),
+        )
+        self._sleep = sleep or (lambda _: None)
+        self.released = threading.Event()
+        """To be set to let calls that hang return."""
+
+    def plan(self, segment: Segment, options: PlanOptions) -> Utterance:
+        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the silence asked for."""
+        number = self._next_plan()
+        self._sleep(self._script.plan_s)
+        self._fail_plan(number)
+        self._hang(number in self._script.hang_plans)
+        return self._planned(segment, options)
+
+    def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
+        """Render the frames asked for, or what the engine's manner makes of that."""
+        number = self._next_step()
+        self._sleep(self._script.step_s_per_frame * sum(request.num_frames for request in requests))
+        self._fail_step(number)
+        self._hang(number in self._script.hang_steps)
+        return self._stepped(number, requests)
+
+    def release(self, utterance: Utterance) -> None:
+        """Drop the state of an utterance."""
+        assert isinstance(utterance, ToneUtterance)  # noqa: S101 - this engine's
+        self.held.discard(utterance.state_id)
+
+    def close(self) -> None:
+        """Release nothing, and say so."""
+        self.closed = True
+
+    def _hang(self, told_to: bool) -> None:
+        if told_to:
+            self.hung.set()
+            self.released.wait()
+
+
+class AsyncToneEngine(_Tones):
+    """The same tones from an engine that waits: delays are awaited, and calls that hang hold no thread.
+
+    Args:
+        script: Delays and failures; none by default.
+        sleep: Awaited with seconds where the script has a delay: ``asyncio.sleep``, or a fake clock's.
+        languages: Languages that it claims to speak.
+        manner: Its behaviour.
+        exact: Whether it claims that a repeated step gives the same samples.
+        sample_rate: Sample rate of its tones, in Hz.
+        local_state: Whether it refuses utterances that another instance planned.
+    """
+
+    def __init__(  # noqa: PLR0913 - everything that a test may script
+        self,
+        script: ToneScript | None = None,
+        *,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        languages: tuple[Lang, ...] = BUILT_IN,
+        manner: ToneManner = "remote",
+        exact: bool = True,
+        sample_rate: int = 24_000,
+        local_state: bool = False,
+    ) -> None:
+        super().__init__(
+            script,
+            manner,
+            Capabilities(
+                AudioFormat(sample_rate),
+                languages,
+                exact,
+                self.HOP,
+                context_frames=0,
+                max_batch=4,
+                local_state=local_state,
+            ),
+        )
+        self._sleep = sleep
+        self.released = _Released()
+        """To be set, from any thread, to let calls that hang return."""
+
+    async def plan(self, segment: Segment, options: PlanOptions) -> Utterance:
+        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the silence asked for."""
+        number = self._next_plan()
+        await self._sleep(self._script.plan_s)
+        self._fail_plan(number)
+        await self._hang(number in self._script.hang_plans)
+        return self._planned(segment, options)
+
+    async def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
+        """Render the frames asked for, or what the engine's manner makes of that."""
+        number = self._next_step()
+        await self._sleep(self._script.step_s_per_frame * sum(request.num_frames for request in requests))
+        self._fail_step(number)
+        await self._hang(number in self._script.hang_steps)
+        return self._stepped(number, requests)
+
+    async def release(self, utterance: Utterance) -> None:
+        """Drop the state of an utterance."""
+        assert isinstance(utterance, ToneUtterance)  # noqa: S101 - this engine's
+        self.held.discard(utterance.state_id)
+
+    async def close(self) -> None:
+        """Release nothing, and say so."""
+        self.closed = True
+
+    async def _hang(self, told_to: bool) -> None:
+        if told_to:
+            released = self.released.future()
+            self.hung.set()
+            await released
+
+
+class _Released:
+    """An event that is set on any thread and awaited on any event loop."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._is_set = False
+        self._waiting: list[tuple[asyncio.AbstractEventLoop, asyncio.Future[None]]] = []
+
+    def set(self) -> None:
+        """Let all waiters go on, now and later."""
+        with self._lock:
+            self._is_set = True
+            for loop, future in self._waiting:
+                with suppress(RuntimeError):  # the loop has ended
+                    loop.call_soon_threadsafe(_resolve, future)
+            self._waiting.clear()
+
+    def future(self) -> asyncio.Future[None]:
+        """Return what is done once the event is set."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[None] = loop.create_future()
+        with self._lock:
+            if self._is_set:
+                future.set_result(None)
+            else:
+                self._waiting.append((loop, future))
+        return future
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
 _NOTHING = np.zeros(0, np.float32)
 
 
 def tone(segment: Segment, start: int, end: int, sample_rate: int = 24_000) -> Samples:
-    """Samples ``start`` to ``end`` of a segment's tone: silence for the lead, then 200 to 1199 Hz as its text says."""
+    """Return samples ``start`` to ``end`` of a segment's tone: first silence, then 200 to 1199 Hz by its text."""
     at = np.arange(start, end)
     frequency_hz = 200 + zlib.crc32(segment.text.encode("utf-8", "surrogatepass")) % 1000
     wave = 0.3 * np.sin(2 * np.pi * frequency_hz * at / sample_rate)

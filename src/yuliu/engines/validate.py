@@ -1,4 +1,4 @@
-"""Whether an engine keeps its contract (:mod:`yuliu.engines.api`). Pure.
+"""Checks that an engine keeps its contract (:mod:`yuliu.engines.api`). Pure.
 
 A breach is found before anything of the step is used, so that it fails one stream and never makes an endless loop, or
 sound that is silently too short.
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 
 def check_plan(segment: Segment, utterance: Utterance) -> None:
-    """Look at what ``plan`` gave.
+    """Check the result of ``plan``.
 
     Raises:
-        SynthesisFailed: It cannot be; the message names the breach.
+        SynthesisFailed: The engine broke its contract; the message names the breach.
     """
-    if utterance.segment is not segment:
+    if utterance.segment != segment:
         _broken("a plan is of another segment")
     if utterance.next_frame != 0:
         _broken("a plan begins in the midst of its frames")
@@ -35,20 +35,20 @@ def check_plan(segment: Segment, utterance: Utterance) -> None:
 
 
 def check_step(requests: Sequence[StepRequest], results: Sequence[StepResult], found: Capabilities) -> None:
-    """Look at what ``step`` gave.
+    """Check the results of ``step``.
 
     Args:
-        requests: What was asked for.
-        results: What came.
-        found: The engine's.
+        requests: Arguments of the call.
+        results: Its results.
+        found: Capabilities of the engine.
 
     Raises:
-        SynthesisFailed: It cannot be; the message names the breach.
+        SynthesisFailed: The engine broke its contract; the message names the breach.
     """
     if len(results) != len(requests):
         _broken(f"a step of {len(requests)} utterances gave {len(results)} results")
     for request, result in zip(requests, results, strict=True):
-        if result.utterance.segment is not request.utterance.segment:
+        if result.utterance.segment != request.utterance.segment:
             _broken("a step's results are in another order")
         if result.samples.ndim != 1 or result.samples.dtype != "float32":
             _broken(f"samples are {result.samples.ndim}-dimensional {result.samples.dtype}, not a row of float32")

@@ -1,9 +1,14 @@
-"""What the policy says is done here: work goes to the workers, streams are told what becomes of them."""
+"""Between the policy and the workers: actions become tasks, messages of workers become events.
+
+No locks here: :class:`yuliu.scheduler.scheduler.Scheduler` guards it with its own.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from yuliu.errors import Overloaded, SynthesisFailed
 from yuliu.scheduler.outputs import Admitted
@@ -19,100 +24,208 @@ from yuliu.scheduler.policy.events import (
     Step,
     StepFinished,
     StepPart,
+    WorkerLost,
+    WorkFailed,
 )
-from yuliu.scheduler.workers.thread import Task
+from yuliu.scheduler.workers.api import PlanJob, StepJob, Task
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from yuliu.engines.api import Capabilities
+    from collections.abc import Sequence
+    from typing import Literal
+
+    from yuliu.engines.api import Capabilities, Utterance
     from yuliu.scheduler.observer import Observer
     from yuliu.scheduler.policy.tuning import Tuning
+    from yuliu.scheduler.requests import Request
     from yuliu.scheduler.stream_table import StreamTable
-    from yuliu.scheduler.workers.pool import WorkerPool
-    from yuliu.scheduler.workers.thread import Made, Outcome, Work
+    from yuliu.scheduler.workers.api import Job, JobResult, TaskDone, TaskFailed
+    from yuliu.scheduler.workers.pool import LostWorker, WorkerPool
+
+NO_SAMPLES = np.zeros(0, np.float32)
 
 
-def facts_of(found: Capabilities) -> EngineFacts:
-    """What the policy knows of an engine."""
-    frames_per_s = found.format.sample_rate / found.hop_samples
-    return EngineFacts(frames_per_s, found.max_batch, context_frames=found.context_frames)
-
-
-def event_of(outcome: Outcome) -> PlanFinished | StepFinished:
-    """A task that was done."""
-    worker, took_s = outcome.worker.name, outcome.took_s
-    if outcome.task.num_frames is None:
-        (made,) = outcome.made
-        return PlanFinished(worker, made.work.job_id, made.utterance.num_frames, made.utterance.done, took_s)
-    return StepFinished(worker, tuple(map(_part, outcome.made)), took_s)
-
-
-def observe(outcome: Outcome, observer: Observer) -> None:
-    """Tell how long a task took, if it was done."""
-    if outcome.error is not None:
-        return
-    engine, is_plan = outcome.task.kind
-    if is_plan:
-        front_end_s = outcome.made[0].utterance.front_end_s
-        observer.planned(engine, outcome.took_s, front_end_s=front_end_s)
-    else:
-        audio_s = sum(made.audio_s for made in outcome.made)
-        observer.step(engine, outcome.took_s, audio_s=audio_s, batch=len(outcome.made))
-
-
-def _part(made: Made) -> StepPart:
-    before = made.before.next_frame if made.before is not None else 0
-    num_frames, done = made.utterance.next_frame - before, made.utterance.done
-    return StepPart(made.work.job_id, num_frames, made.audio_s, done, made.work.heard_s(made.audio_s, done=done))
-
-
-@dataclass(frozen=True, slots=True)
 class Dispatcher:
-    """Follows the policy's actions; guarded by the scheduler's lock."""
+    """Carries out the policy's actions, and turns what workers report into events.
 
-    streams: StreamTable
-    workers: WorkerPool
-    observer: Observer
+    Args:
+        streams: The open streams and their requests.
+        pool: The workers.
+        observer: Is told what is planned, made, tried again and cancelled.
+    """
+
+    def __init__(self, streams: StreamTable, pool: WorkerPool, observer: Observer) -> None:
+        self._streams, self._pool, self._observer = streams, pool, observer
+        self._task_ids = itertools.count()
+        self._at_work: dict[int, tuple[Request, ...]] = {}  # the requests of each task under way
+        self._cancelled_at_s: dict[int, float] = {}  # of streams that workers are still busy with
+
+    # Actions.
 
     def follow(self, action: Action, tuning: Tuning, now: float) -> None:
-        """Do one action.
+        """Carry out one action.
 
         Args:
-            action: What the policy says.
-            tuning: What holds.
+            action: A decision of the policy.
+            tuning: The tuning in force.
             now: Seconds, monotonic.
         """
         match action:
             case Step():
-                works = tuple(self.streams.work(part.job_id) for part in action.parts)
-                self._give(action.worker, works, tuple(part.num_frames for part in action.parts), now)
+                requests = tuple(self._streams.request(part.job_id) for part in action.parts)
+                jobs = [
+                    StepJob(request.job_id, request.utterance, part.num_frames)
+                    for request, part in zip(requests, action.parts, strict=True)
+                    if request.utterance is not None
+                ]
+                self._submit(action.worker, requests, jobs, now)
             case Plan():
-                self._give(action.worker, (self.streams.work(action.job_id),), None, now)
+                request = self._streams.request(action.job_id)
+                job = PlanJob(request.job_id, request.segment, request.options)
+                self._submit(action.worker, (request,), [job], now)
             case Serve():
-                self.streams.serve(self.streams.work(action.job_id), now)
+                self._streams.serve(self._streams.request(action.job_id), now)
             case Admit() | Reject() | Fail():
                 self._decide(action, tuning)
 
     def _decide(self, action: Admit | Reject | Fail, tuning: Tuning) -> None:
-        """Tell a stream what becomes of it."""
-        if (stream := self.streams.get(action.stream_id)) is None:
+        """Tell a stream the policy's decision."""
+        if (stream := self._streams.get(action.stream_id)) is None:
             return
         match action:
             case Admit():
-                self.observer.admission(stream.stream_class, "admitted")
+                self._observer.admission(stream.stream_class, "admitted")
                 is_dialogue = stream.stream_class is StreamClass.INTERACTIVE
                 stream.sink(Admitted(action.throughput, tuning.first_weight_scale if is_dialogue else 1.0))
             case Reject():
-                self.observer.admission(stream.stream_class, "rejected", reason=action.reason)
+                self._observer.admission(stream.stream_class, "rejected", reason=action.reason)
                 message = "more streams are being spoken than this machine can carry; try again later"
-                self.streams.close_with(action.stream_id, Overloaded(message, retry_after_s=action.retry_after_s))
+                self._streams.close_with(action.stream_id, Overloaded(message, retry_after_s=action.retry_after_s))
             case Fail():
                 unknown = SynthesisFailed("the engine failed twice while speaking; see the log")
-                self.streams.close_with(action.stream_id, stream.error or unknown)
+                self._streams.close_with(action.stream_id, stream.error or unknown)
 
-    def _give(self, worker: str, works: tuple[Work, ...], num_frames: tuple[int, ...] | None, now: float) -> None:
-        """Let a worker work; with a new instance of the engine if it is the very one that failed."""
-        for work in works:
-            if work.failed_on is not None:
-                self.observer.retried(work.engine)
-        self.workers.give(worker, Task(works, num_frames, any(work.failed_on == worker for work in works)), now)
+    def _submit(self, worker: str, requests: tuple[Request, ...], jobs: Sequence[Job], now: float) -> None:
+        """Give a task to a worker; with a new instance of the engine if this one has just failed at it."""
+        engine = requests[0].engine
+        for request in requests:
+            if request.failed_on is not None:
+                self._observer.retried(engine)
+        renew = any(request.failed_on == worker for request in requests) and not self._streams.has_state(worker, engine)
+        task = Task(next(self._task_ids), engine, tuple(jobs), renew)
+        self._at_work[task.task_id] = requests
+        self._pool.submit(worker, task, now)
+
+    # Messages.
+
+    def done(self, message: TaskDone, now: float) -> PlanFinished | StepFinished | WorkFailed | None:
+        """Hand the results of a task on; return the event for the policy, None if the task was given up before."""
+        if (run := self._pool.over(message)) is None:
+            return None
+        self._pool.took(run.task, message.took_s)
+        by_id = {request.job_id: request for request in self._end(run.task, now)}
+        found = [(by_id[result.job_id], result) for result in message.results]
+        self._observe(run.task, message, found)
+        if (error := self._streams.stillness(found, now)) is not None:
+            return self._failed(message.worker, tuple(by_id.values()), error)
+        for request, result in found:
+            if not self._streams.knows(request) and not result.utterance.done:
+                self._release(request, message.worker, result.utterance)
+        if run.task.is_plan:
+            ((request, result),) = found
+            self._streams.planned(request, result.utterance, message.worker, took_s=message.took_s, now=now)
+            num_frames, done = result.utterance.num_frames, result.utterance.done
+            return PlanFinished(message.worker, request.job_id, num_frames, done, message.took_s)
+        parts = tuple(self._part(request, result, message.took_s, now) for request, result in found)
+        return StepFinished(message.worker, parts, message.took_s)
+
+    def failed(self, message: TaskFailed, now: float) -> WorkFailed | None:
+        """Note that a task has failed; return the event for the policy, None if the task was given up before."""
+        if (run := self._pool.over(message)) is None:
+            return None
+        error = _lost_error("hung") if run.is_cancelled else message.error
+        return self._failed(message.worker, self._end(run.task, now), error)
+
+    def lost(self, worker: str, lost: LostWorker, reason: Literal["crashed", "hung"], now: float) -> WorkerLost:
+        """Note that a worker is gone with its tasks and with the state it held; return the event for the policy."""
+        error = _lost_error(reason)
+        requests = tuple(request for task in lost.tasks for request in self._end(task, now))
+        final = self._streams.failed(requests, worker, error)
+        return WorkerLost(worker, final + self._streams.orphaned(worker, error))
+
+    def cancelled(self, stream_id: int, now: float) -> None:
+        """Note that a stream was cancelled, to measure how long workers stay busy with it."""
+        if any(request.stream_id == stream_id for requests in self._at_work.values() for request in requests):
+            self._cancelled_at_s[stream_id] = now
+        else:
+            self._observer.cancelled(0.0)
+
+    def forget(self, stream_id: int, now: float) -> None:
+        """Drop the requests of a stream that the policy has forgotten: cancel their tasks, release their state."""
+        requests = self._streams.forget(stream_id)
+        busy: set[int] = set()
+        for task_id, at_work in self._at_work.items():
+            busy.update(request.job_id for request in at_work)
+            if not any(map(self._streams.knows, at_work)):
+                self._pool.cancel(task_id, now)
+        for request in requests:
+            if request.job_id not in busy and request.home is not None:
+                self._release(request, request.home, request.utterance)
+
+    def _part(self, request: Request, result: JobResult, took_s: float, now: float) -> StepPart:
+        """Hand on what a step gave for one request."""
+        sample_rate = self._streams.capabilities[request.engine].format.sample_rate
+        before, after = request.utterance, result.utterance
+        samples = result.samples if result.samples is not None else NO_SAMPLES
+        unheard = request.unheard(samples)
+        self._streams.rendered(request, after, unheard, took_s=took_s, now=now)
+        audio_s, unheard_s = len(samples) / sample_rate, len(unheard) / sample_rate
+        heard_s = request.heard_s(unheard_s, done=after.done)
+        if heard_s is None and len(unheard) < len(samples):
+            heard_s = unheard_s
+        num_frames = after.next_frame - (before.next_frame if before is not None else 0)
+        return StepPart(request.job_id, num_frames, audio_s, after.done, heard_s)
+
+    def _failed(self, worker: str, requests: tuple[Request, ...], error: SynthesisFailed) -> WorkFailed:
+        for request in requests:
+            if request.home is not None:
+                self._release(request, worker, request.utterance)
+        final = self._streams.failed(requests, worker, error)
+        return WorkFailed(worker, tuple(request.job_id for request in requests), final)
+
+    def _end(self, task: Task, now: float) -> tuple[Request, ...]:
+        """Forget a task that is over, and tell how long ago its streams were cancelled; return its requests."""
+        requests = self._at_work.pop(task.task_id)
+        for stream_id in self._cancelled_at_s.keys() & {request.stream_id for request in requests}:
+            if not any(request.stream_id == stream_id for each in self._at_work.values() for request in each):
+                self._observer.cancelled(now - self._cancelled_at_s.pop(stream_id))
+        return requests
+
+    def _release(self, request: Request, worker: str, utterance: Utterance | None) -> None:
+        """Let a worker drop the state of an utterance, if the engine keeps any there."""
+        if utterance is not None and self._streams.capabilities[request.engine].local_state:
+            self._pool.release(worker, request.engine, utterance)
+
+    def _observe(self, task: Task, message: TaskDone, found: Sequence[tuple[Request, JobResult]]) -> None:
+        if task.is_plan:
+            front_end_s = found[0][1].utterance.front_end_s
+            self._observer.planned(task.engine, message.took_s, front_end_s=front_end_s)
+        else:
+            sample_rate = self._streams.capabilities[task.engine].format.sample_rate
+            num_samples = sum(len(result.samples) for _, result in found if result.samples is not None)
+            audio_s = num_samples / sample_rate
+            self._observer.step(task.engine, message.took_s, audio_s=audio_s, batch=len(found))
+
+
+def facts_of(found: Capabilities) -> EngineFacts:
+    """Return what the policy knows of an engine."""
+    return EngineFacts(
+        found.format.sample_rate / found.hop_samples,
+        found.max_batch,
+        context_frames=found.context_frames,
+        local_state=found.local_state,
+    )
+
+
+def _lost_error(reason: Literal["crashed", "hung"]) -> SynthesisFailed:
+    return SynthesisFailed(f"the engine {reason} while speaking; see the log")

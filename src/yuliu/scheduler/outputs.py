@@ -1,4 +1,4 @@
-"""What a stream's sink is given."""
+"""Outputs of a stream: what the scheduler gives to its sink, in order."""
 
 from __future__ import annotations
 
@@ -13,41 +13,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """The stream is carried from now on."""
+    """The stream is served from now on."""
 
     throughput: bool
-    """Whether it is spoken in whole sentences and larger steps, since much is waiting."""
+    """Whether it is spoken in whole sentences and larger steps, since the backlog is long."""
     first_weight_scale: float = 1.0
     """Factor on the weight of its first segment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A segment was planned; if the utterance is done it has no sound."""
+    """A segment was planned; if the utterance is done it has no audio."""
 
+    job_id: int
+    """Id of the segment, as ``submit`` returned it."""
     utterance: Utterance
     at_s: float = 0.0
-    """When, on the scheduler's clock."""
+    """Time of the plan on the scheduler's clock."""
     took_s: float = 0.0
-    """How long it was at work; 0 if it was at hand already."""
+    """Time a worker took, seconds; 0 for a segment from the cache."""
     num_retries: int = 0
-    """How often work on the segment had failed by then."""
+    """Number of failures of work on the segment before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """A step of the stream's current utterance. It has samples, or is the last one of its utterance, or both."""
+    """A step of the stream's current segment. It has samples, or is the segment's last one, or both."""
 
+    job_id: int
+    """Id of the segment, as ``submit`` returned it."""
     samples: Samples
     utterance: Utterance
     at_s: float = 0.0
-    """When it was made, on the scheduler's clock."""
+    """Time of the step on the scheduler's clock."""
     took_s: float = 0.0
-    """How long the step was at work; 0 if the sound was at hand already."""
+    """Time a worker took, seconds; 0 for audio from the cache."""
     cached: bool = False
-    """Whether the sound was at hand already."""
+    """Whether the audio is from the cache."""
     num_retries: int = 0
-    """How often work on the segment had failed by then."""
+    """Number of failures of work on the segment before."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""What is settled for the life of a scheduler."""
+"""Settings for the life of a scheduler."""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,29 +19,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is settled for the life of a scheduler."""
+    """Settings for the life of a scheduler."""
 
     num_workers: int | None = None
-    """Threads that work; None takes one a core, four at most."""
+    """Number of worker threads for the engines that compute; None takes one per core, at most four."""
     tuning: Tuning = field(default_factory=Tuning)
-    """What holds at first."""
+    """Tuning in force at first."""
     hang_s: float = 10.0
-    """A worker is given up when its task takes longer, or 20 times what such tasks took lately if that is more,
-    seconds.
-    """
+    """Maximum time of a task, seconds, or 20 times the usual time of its kind if that is more; then the task, or its
+    worker, is given up."""
     still_s: float = 10.0
-    """A segment whose steps give no sound for so long has failed, seconds."""
+    """Maximum time that the steps of a segment may give no audio, seconds."""
     restart_s: float = 5.0
-    """When the engines of a worker cannot be made it is tried again after so long, seconds."""
+    """Time after which a worker whose engines could not be built is tried again, seconds."""
     close_s: float = 10.0
-    """Closing waits so long for the workers, seconds."""
+    """Maximum time that closing waits for the workers, seconds."""
     record: Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None = None
-    """Makes what is told every event, once it is known what the policy begins with."""
+    """Makes the recorder of events, given what the policy begins with."""
     cache_bytes: int = 0
-    """Sound of segments spoken lately that is kept, to be served again; 0 keeps none."""
+    """Audio of recent segments kept to be served again, bytes; 0 keeps none."""
     phrase_bytes: int = 64_000_000
-    """Sound of phrases that is kept."""
+    """Maximum audio of phrases kept, bytes."""
     versions: Mapping[str, str] = field(default_factory=dict)
-    """Of each engine's voice, where it is known: sound kept of another version is not served."""
+    """Version of each engine's voice, where it is known: audio of another version is not served."""
     adaptive: bool = False
-    """Whether the tuning follows, once a second, what is measured; see :mod:`yuliu.scheduler.policy.autotune`."""
+    """Whether the tuning follows measurements once a second; see :mod:`yuliu.scheduler.policy.autotune`."""
+
+    @property
+    def num_threads(self) -> int:
+        """Number of worker threads."""
+        return self.num_workers or min(4, os.cpu_count() or 1)

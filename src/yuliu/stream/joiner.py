@@ -56,6 +56,8 @@ class SegmentPart:
     """Its effects, once it has sound."""
     held: Samples = field(default_factory=lambda: NO_SAMPLES)
     """Sound that may turn out to be its last, and is not given yet."""
+    job_id: int = -1
+    """Its id in the scheduler, once it is there."""
     ready_at_s: float = 0.0
     """When its text was there, seconds on the clock of whoever keeps it; the sound does not depend on it."""
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from yuliu.errors import Closed
 from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
-from yuliu.scheduler.workers.thread import After
+from yuliu.scheduler.requests import After
 from yuliu.stream.coverage import Ledger
 from yuliu.stream.joiner import Joiner
 from yuliu.stream.telemetry import QueuedChunk, StreamTelemetry
@@ -270,7 +270,8 @@ class Stream:
                 each.part.ready_at_s = self._diary.segment()
                 self._parts.append(each.part)
                 after = After(each.part.pace, each.part.most_held_s(self.sample_rate))
-                self._scheduler.submit(self._stream_id, each.engine, each.part.segment, each.plan, after=after)
+                segment, stream_id = each.part.segment, self._stream_id
+                each.part.job_id = self._scheduler.submit(stream_id, each.engine, segment, each.plan, after=after)
             else:
                 segment = each.segment  # its pause and marks go with the part before it
                 self._ledger.silent(segment.source, each.skipped)
@@ -285,7 +286,7 @@ class Stream:
             case Admitted():
                 self._let_in(output)
             case Planned():
-                part = next(p for p in self._parts if p.segment is output.utterance.segment)
+                part = next(part for part in self._parts if part.job_id == output.job_id)
                 part.utterance = output.utterance
                 self._diary.trace.planned(output.at_s, output.took_s, output.utterance.front_end_s)
             case Rendered():

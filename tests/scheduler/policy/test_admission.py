@@ -18,6 +18,10 @@ STREAMS = st.lists(st.tuples(CLASSES, WEIGHTS, NEEDS), max_size=20)
 NO_ROOM, MUCH_ROOM = Room(0.0, 0, empty=False), Room(1e9, 1000, empty=False)
 
 
+def first_pool(_: StreamState) -> tuple[int]:
+    return (0,)
+
+
 def asked(wanted: list[tuple[StreamClass, float, float]]) -> tuple[Admission, list[StreamState], dict[int, float]]:
     admission, needs = Admission(), {}
     streams = [
@@ -34,7 +38,7 @@ def asked(wanted: list[tuple[StreamClass, float, float]]) -> tuple[Admission, li
 def test_all_are_let_in_by_class_then_weight_then_time(wanted: list[tuple[StreamClass, float, float]]) -> None:
     """If there is room enough."""
     admission, streams, needs = asked(wanted)
-    found = list(admission.next(MUCH_ROOM, lambda stream: needs[stream.stream_id]))
+    found = list(admission.next([MUCH_ROOM], lambda stream: needs[stream.stream_id], first_pool))
     order = list(StreamClass)
     assert found == sorted(
         streams, key=lambda s: (order.index(s.terms.stream_class), -s.terms.weight, s.opened_at_s, s.stream_id)
@@ -48,7 +52,7 @@ def test_no_more_than_there_is_room_for(
 ) -> None:
     """Only the first one may need more, if nobody else needs a worker; bulk streams need none."""
     admission, streams, needs = asked(wanted)
-    found = list(admission.next(Room(workers, bulk, empty), lambda stream: needs[stream.stream_id]))
+    found = list(admission.next([Room(workers, bulk, empty)], lambda stream: needs[stream.stream_id], first_pool))
     heard = [stream for stream in found if not stream.is_bulk]
     assert sum(needs[stream.stream_id] for stream in heard[empty:]) <= workers + 1e-9
     assert sum(stream.is_bulk for stream in found) <= bulk
@@ -82,5 +86,5 @@ def test_who_does_not_want_any_more_is_forgotten() -> None:
     """Its place is free."""
     admission, (first, second), _ = asked([(StreamClass.STANDARD, 1.0, 0.1)] * 2)
     admission.forget(first)
-    assert list(admission.next(MUCH_ROOM, lambda _: 0.1)) == [second]
+    assert list(admission.next([MUCH_ROOM], lambda _: 0.1, first_pool)) == [second]
     assert admission.next_timeout_s(Tuning()) is None

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.policy import events
@@ -187,7 +188,9 @@ def test_what_threads_did_is_decided_the_same_again() -> None:
     """The log of a real scheduler, whose workers work when they will."""
     lines: list[str] = []
     settings = Settings(num_workers=2, record=lambda facts, tuning: Recorder(lines.append, facts, tuning))
-    synthesizer = Synthesizer({"tone": ToneEngine}, {"tone": {"en": "tone"}}, default="tone", settings=settings)
+    synthesizer = Synthesizer(
+        [local_spec("tone", ToneEngine)], {"tone": {"en": "tone"}}, default="tone", settings=settings
+    )
     with synthesizer:
         for _ in range(3):
             synthesizer.speak("One two three. Four five, six seven eight nine ten.")

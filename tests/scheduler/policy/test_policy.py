@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from yuliu.scheduler.policy.admission import BULK_PER_WORKER, MAX_RETRY_S, MIN_RETRY_S
+from yuliu.scheduler.policy.admission import BULK_PER_SLOT, MAX_RETRY_S, MIN_RETRY_S
 from yuliu.scheduler.policy.costs import EngineFacts
 from yuliu.scheduler.policy.events import (
     Action,
@@ -73,7 +73,7 @@ class Desk:
 
     def stepped(self, job_id: int, audio_s: float, *, done: bool = False, worker: str = "worker-0") -> list[Action]:
         """It takes as long as the engine is thought to take."""
-        facts = next(iter(self.policy._figures.engines.values()))
+        facts = next(iter(self.policy._estimates.engines.values()))
         part = StepPart(job_id, round(audio_s * FPS), audio_s, done)
         return self.tell(StepFinished(worker, (part,), took_s=facts.rtf * audio_s))
 
@@ -345,7 +345,7 @@ def test_many_listeners_together_can_wait_less_than_each_of_them() -> None:
         desk.tell(Tuned(Tuning(num_workers=1)))
         for number in range(num_listeners):
             desk.planned(number, worker=f"worker-{number}")
-        (busy,) = desk.policy._crew.doing("worker-0")
+        ((busy,),) = desk.policy._workers.tasks("worker-0")
         for number in range(num_listeners):
             desk.policy._streams[number].make(0.12, desk.now)
             desk.tell(SoundTaken(number, 0.12))
@@ -396,7 +396,7 @@ def test_ties_go_to_the_higher_class_then_the_larger_weight_then_who_waits_longe
     desk.tell(Tuned(Tuning()))
     for number in range(4):
         desk.tell(SegmentReady(number, number, "a"))
-    order = [desk.policy._crew.doing("worker-0")[0]]
+    order = [desk.policy._workers.tasks("worker-0")[0][0]]
     for _ in range(3):
         desk.tell(StreamClosed(order[-1]))
         order.append(chosen(desk.planned(order[-1]))[0])
@@ -415,7 +415,7 @@ def test_the_class_gives_the_target_unless_the_stream_has_its_own() -> None:
         desk.now = 0.02
         desk.text(3, 30)
         assert chosen(desk.planned(10)) in ([10], [expected])
-        order = [desk.policy._crew.doing("worker-0")[0]]
+        order = [desk.policy._workers.tasks("worker-0")[0][0]]
         if order == [10]:
             order = chosen(desk.stepped(10, 5.0))
         assert order == [expected]
@@ -464,7 +464,7 @@ def test_bulk_is_never_starved_for_ever() -> None:
     served_at_s = []
     for number in range(1, 1500):
         desk.now = 0.01 * number
-        busy = desk.policy._crew.doing("worker-0")[0]
+        busy = desk.policy._workers.tasks("worker-0")[0][0]
         desk.tell(SoundTaken(busy // 10, 0.01))
         if chosen(desk.stepped(busy, 0.01)) == [10]:
             served_at_s.append(desk.now)
@@ -515,7 +515,7 @@ def test_bulk_streams_share_by_weight() -> None:
     def run(num_steps: int) -> dict[int, int]:
         counts = {10: 0, 20: 0}
         for _ in range(num_steps):
-            (job_id,) = desk.policy._crew.doing("worker-0")
+            ((job_id,),) = desk.policy._workers.tasks("worker-0")
             counts[job_id] += 1
             stream_id = job_id // 10
             desk.tell(SoundTaken(stream_id, 0.1))
@@ -733,9 +733,11 @@ def test_what_a_stream_has_cost_counts_more_than_what_its_engines_cost() -> None
     for stream_id in (1, 2):
         desk.tell(SegmentReady(stream_id, stream_id, "b"))
         desk.planned(stream_id)
-        for _ in range(8):
+        for number in range(8):
             desk.tell(SoundTaken(stream_id, 1.0))
-            desk.tell(StepFinished("worker-0", (StepPart(stream_id, 80, 1.0, False),), took_s=0.01))
+            desk.tell(
+                StepFinished("worker-0", (StepPart(stream_id, 80, 1.0, (stream_id, number) == (1, 7)),), took_s=0.01)
+            )
     assert desk.tell(Ticked()) == [Admit(3)]
 
 
@@ -753,7 +755,7 @@ def test_higher_classes_and_heavier_streams_are_let_in_first() -> None:
 def test_bulk_streams_need_no_room_but_are_limited_in_number() -> None:
     """They do not keep others out."""
     desk = Desk(facts=slow(0.4))
-    desk.open(*range(BULK_PER_WORKER), terms=BULK)
+    desk.open(*range(BULK_PER_SLOT), terms=BULK)
     assert asked(desk, 50, BULK) == []
     desk.open(60, 61)
     assert asked(desk, 62) == []

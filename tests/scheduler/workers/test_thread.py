@@ -6,9 +6,11 @@ import json
 import logging
 from typing import TYPE_CHECKING
 
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.scheduler.scheduler import Scheduler
 from yuliu.scheduler.settings import Settings
+from yuliu.scheduler.workers.api import WorkerDied
 from yuliu.server.log import JsonFormatter
 
 if TYPE_CHECKING:
@@ -25,9 +27,9 @@ class Stubborn(ToneEngine):
 def test_what_is_lost_is_logged_in_fields(caplog: pytest.LogCaptureFixture) -> None:
     """So that it can be looked for: each value has a name, and none quotes an error."""
     engines = [Stubborn(ToneScript()), ToneEngine()]
-    scheduler = Scheduler({"tone": lambda: engines.pop(0)}, Settings(num_workers=1))
-    (worker,) = scheduler._workers._workers.values()
-    scheduler.worker_lost(worker, RuntimeError("xylophone"))
+    scheduler = Scheduler([local_spec("tone", lambda: engines.pop(0))], Settings(num_workers=1))
+    worker = scheduler._pool._members["worker-0"].worker
+    scheduler.report(WorkerDied("worker-0", RuntimeError("xylophone")))
     worker.join(10)
     scheduler.close()
     records = [record for record in caplog.records if record.levelno >= logging.ERROR]

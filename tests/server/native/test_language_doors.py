@@ -11,6 +11,7 @@ from native import SoundFrame, talking
 from serving import serving, tone_synthesizer
 
 import yuliu
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.synthesizer import Synthesizer
 
@@ -86,7 +87,7 @@ def test_what_a_voice_does_not_speak_is_refused_everywhere() -> None:
 
     def load() -> Synthesizer:
         return Synthesizer(
-            {"zh": lambda: ToneEngine(languages=("zh",))}, {"zh": {"zh": "zh"}}, default="zh", num_workers=1
+            [local_spec("zh", lambda: ToneEngine(languages=("zh",)))], {"zh": {"zh": "zh"}}, default="zh", num_workers=1
         )
 
     with serving(load) as port:

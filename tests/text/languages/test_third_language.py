@@ -11,6 +11,7 @@ from native import talking
 from serving import serving
 
 from yuliu.cli.app import run
+from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.explanation import Explainer
@@ -66,7 +67,7 @@ def _japanese() -> Iterator[None]:
 
 
 def load() -> Synthesizer:
-    engines = {"toy": lambda: ToneEngine(languages=("ja", "en"))}
+    engines = [local_spec("toy", lambda: ToneEngine(languages=("ja", "en")))]
     return Synthesizer(engines, {"toy": {"ja-JP": "toy", "en": "toy"}}, default="toy", num_workers=1)
 
 

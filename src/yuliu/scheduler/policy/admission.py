@@ -8,34 +8,47 @@ be so many of them for each worker.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from yuliu.scheduler.policy.state import StreamState
     from yuliu.scheduler.policy.tuning import Tuning
 
-BULK_PER_WORKER = 4
+BULK_PER_SLOT = 4
 """Bulk streams that are worked on at a time, for each worker."""
 MIN_RETRY_S, MAX_RETRY_S = 1.0, 60.0
 _KEPT = 0.9
 """Share of the mean duration of streams that stays as it was when a further one has ended."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Room:
-    """What is left for those who wait."""
+    """Capacity of a pool of workers that is left for waiting streams."""
 
-    workers: float
-    """Share of a worker that is not needed by those who are in, above 1 for several workers."""
+    slots: float
+    """Share of a slot that admitted streams do not need; above 1 for several slots."""
     bulk: int
-    """Bulk streams that may join."""
+    """Number of bulk streams that may join."""
     empty: bool
-    """Whether nobody who is in needs a worker: then whoever comes is let in, however much it needs."""
+    """Whether no admitted stream needs a slot: then the first stream is admitted, whatever it needs."""
+
+    def fits(self, needed: float | None) -> bool:
+        """Return whether a stream may join that needs this share of a slot; None is a bulk stream."""
+        if needed is None:
+            return self.bulk > 0
+        return needed <= self.slots or self.empty
+
+    def take(self, needed: float | None) -> None:
+        """Admit such a stream."""
+        if needed is None:
+            self.bulk -= 1
+        else:
+            self.slots, self.empty = self.slots - needed, False
 
 
 class Admission:
@@ -67,22 +80,36 @@ class Admission:
         before_s = self._durations_s.get(stream.is_bulk, lasted_s)
         self._durations_s[stream.is_bulk] = before_s * _KEPT + lasted_s * (1 - _KEPT)
 
-    def next(self, room: Room, demand: Callable[[StreamState], float]) -> Iterator[StreamState]:
-        """Those that fit into the room; they are forgotten here.
+    def next(
+        self,
+        rooms: Sequence[Room],
+        demand: Callable[[StreamState], float],
+        pools_of: Callable[[StreamState], Collection[int]],
+    ) -> Iterator[StreamState]:
+        """Yield the streams that fit, and forget them here.
 
-        Who does not fit is not overtaken by lower classes; there is a limit to how long it may wait.
+        A stream that waits for room in a pool is not overtaken there by later streams or lower classes; there is a
+        limit to how long it may wait.
+
+        Args:
+            rooms: Room in each pool of workers.
+            demand: Share of a slot that a stream needs.
+            pools_of: Places in ``rooms`` of the pools that a stream depends on.
         """
-        workers, empty = room.workers, room.empty
-        for stream_class in (StreamClass.INTERACTIVE, StreamClass.STANDARD):
-            queue = self._waiting[stream_class]
-            while queue and ((needed := demand(queue[0])) <= workers or empty):
-                workers, empty = workers - needed, False
-                yield queue.pop(0)
-            if queue:
-                return
-        bulk = self._waiting[StreamClass.BULK]
-        for _ in range(min(room.bulk, len(bulk))):
-            yield bulk.pop(0)
+        left = [replace(room) for room in rooms]
+        blocked: set[int] = set()
+        for queue in self._waiting.values():
+            for stream in list(queue):
+                if len(blocked) == len(left):
+                    return
+                pools = pools_of(stream)
+                needed = None if stream.is_bulk else demand(stream)
+                blocked |= {pool for pool in pools if not left[pool].fits(needed)}
+                if blocked.isdisjoint(pools):
+                    queue.remove(stream)
+                    for pool in pools:
+                        left[pool].take(needed)
+                    yield stream
 
     def give_up(
         self, now: float, tuning: Tuning, admitted: Collection[StreamState]

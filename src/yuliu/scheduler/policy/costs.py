@@ -28,6 +28,8 @@ class EngineFacts:
     """First guess of its real-time factor, a quarter of it for planning."""
     context_frames: int = 0
     """Frames on each side that a step computes beside its own."""
+    local_state: bool = False
+    """Whether a job stays on the worker that planned it."""
 
     @property
     def overhead_frames(self) -> float:

@@ -11,7 +11,7 @@ from yuliu.scheduler.policy.tuning import Tuning
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from yuliu.scheduler.policy.costs import EngineFacts
     from yuliu.scheduler.policy.state import JobState, StreamState
@@ -41,12 +41,17 @@ class Estimates:
         """Share of a worker that a stream needs while its listener plays."""
         return stream.rtf(max((self.costs[engine].rtf for engine in stream.engines), default=0.0))
 
-    def demand(self, now: float) -> float:
-        """Workers that the admitted streams need, as far as somebody listens to them."""
+    def demand(self, now: float, counts: Callable[[StreamState], bool] | None = None) -> float:
+        """Return the slots that admitted streams need while their listeners play.
+
+        Args:
+            now: Seconds.
+            counts: Whether a stream counts; None counts all.
+        """
         return sum(
             self.rtf_of(stream)
             for stream in self.streams.values()
-            if stream.admitted and not stream.is_bulk and stream.is_active(now)
+            if stream.admitted and not stream.is_bulk and stream.is_active(now) and (counts is None or counts(stream))
         )
 
     def before_step_s(self, job: JobState) -> float:

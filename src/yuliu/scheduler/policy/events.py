@@ -137,18 +137,22 @@ class StreamClosed:
 
 @dataclass(frozen=True, slots=True)
 class WorkerUp:
-    """A worker is there, idle."""
+    """A worker is up, with nothing to do."""
 
     worker: str
+    engines: tuple[str, ...] = ()
+    """Names of its engines; none means all."""
+    slots: int = 1
+    """Number of tasks that it runs at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerLost:
-    """A worker crashed or hangs; it will not come back. What it was doing has failed."""
+    """A worker has crashed or hangs, and will not come back. Its tasks have failed, the state it held is lost."""
 
     worker: str
     final_ids: tuple[int, ...] = ()
-    """What of it cannot be repeated."""
+    """Jobs on it, or with state on it, that cannot be repeated."""
 
 
 @dataclass(frozen=True, slots=True)

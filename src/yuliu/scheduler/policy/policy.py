@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
-from yuliu.scheduler.policy.admission import BULK_PER_WORKER, Admission, Room
+from yuliu.scheduler.policy.admission import BULK_PER_SLOT, Admission, Room
 from yuliu.scheduler.policy.estimates import Estimates
 from yuliu.scheduler.policy.events import (
     Action,
@@ -66,11 +66,11 @@ class Policy:
     """
 
     def __init__(self, engines: Mapping[str, EngineFacts], tuning: Tuning | None = None) -> None:
-        self._figures = Estimates(engines, tuning)
-        self._streams, self._jobs = self._figures.streams, self._figures.jobs
-        self._crew = Workers(self._figures.tuning.num_workers)
+        self._estimates = Estimates(engines, tuning)
+        self._streams, self._jobs = self._estimates.streams, self._estimates.jobs
+        self._workers = Workers(engines, self._estimates.tuning.num_workers)
         self._admission = Admission()
-        self._agenda = RunQueue()
+        self._run_queue = RunQueue()
         self._wakes: dict[int, float] = {}  # when held streams may be stepped again
         self._look, self._looked_at_s = False, float("-inf")  # whether there may be room for those who wait
         self._num_urgent = 0  # streams that are not bulk
@@ -89,7 +89,7 @@ class Policy:
         self._wake(now, actions)
         if self._admission.num_waiting and (self._look or now >= self._looked_at_s + RECHECK_S):
             self._admit(now, actions)
-        if not self._agenda.is_empty:
+        if not self._run_queue.is_empty:
             self._assign(now, actions)
         return actions
 
@@ -106,15 +106,16 @@ class Policy:
     def next_wake(self, now: float) -> float | None:
         """When to send ``Ticked`` if nothing else happens; None if never."""
         times = [*self._wakes.values()]
-        if (until := self._admission.next_timeout_s(self._figures.tuning)) is not None:
+        if (until := self._admission.next_timeout_s(self._estimates.tuning)) is not None:
             times += [until, self._looked_at_s + RECHECK_S]
-        if not self._agenda.is_empty and not self._num_urgent and now < self._urgent_at_s + RESERVE_S:
+        if not self._run_queue.is_empty and not self._num_urgent and now < self._urgent_at_s + RESERVE_S:
             times.append(self._urgent_at_s + RESERVE_S)
         return min(times, default=None)
 
     def snapshot(self, now: float) -> Snapshot:
         """The state in numbers; looks at every stream."""
-        return self._figures.snapshot(now, num_workers=len(self._crew.usable), num_workers_busy=self._crew.num_busy)
+        num_slots, num_busy = self._workers.num_slots, self._workers.num_busy
+        return self._estimates.snapshot(now, num_workers=num_slots, num_workers_busy=num_busy)
 
     def _note(self, event: Event, now: float, actions: list[Action]) -> None:
         match event:
@@ -129,15 +130,12 @@ class Policy:
             case WorkFailed():
                 self._work_failed(event, now, actions)
             case WorkerUp():
-                self._crew.come(event.worker)
+                self._workers.add(event.worker, event.engines, event.slots)
             case WorkerLost():
-                self._work_failed(
-                    WorkFailed(event.worker, self._crew.doing(event.worker), event.final_ids), now, actions
-                )
-                self._crew.lose(event.worker)
+                self._worker_lost(event, now, actions)
             case Tuned():
-                self._figures.tuning = event.tuning
-                self._crew.limit(event.tuning.num_workers)
+                self._estimates.tuning = event.tuning
+                self._workers.limit(event.tuning.num_workers)
             case Ticked():
                 pass
             case _:
@@ -172,43 +170,46 @@ class Policy:
     def _segment_ready(self, event: SegmentReady, now: float, actions: list[Action]) -> None:
         if stream := self._streams.get(event.stream_id):
             if not stream.jobs:
-                stream.turn = self._agenda.catch_up(stream.turn)
+                stream.turn = self._run_queue.catch_up(stream.turn)
             self._jobs[event.job_id] = JobState(event.job_id, event.stream_id, event.engine, now, event.cached_s)
             stream.jobs.append(event.job_id)
             self._refresh(stream, now, actions)
 
     def _plan_finished(self, event: PlanFinished, now: float, actions: list[Action]) -> None:
-        self._figures.busy_s += event.took_s
+        self._estimates.busy_s += event.took_s
         for job in self._free(event.worker, (event.job_id,)):
             stream = self._streams[job.stream_id]
-            self._figures.costs[job.engine].planned(event.took_s)
+            self._estimates.costs[job.engine].planned(event.took_s)
             stream.spend(event.took_s, 0.0)
-            job.planned, job.failures, job.frames_left = True, 0, event.num_frames
-            self._crew.forgive(job.job_id)
+            job.planned, job.frames_left = True, event.num_frames
+            job.failures = job.failures if job.planned_anew else 0
+            self._workers.forgive(job.job_id)
             if event.done:
                 self._drop(job, stream)
+            elif self._estimates.engines[job.engine].local_state:
+                self._workers.settle(job.job_id, event.worker)
             self._refresh(stream, now, actions)
 
     def _step_finished(self, event: StepFinished, now: float, actions: list[Action]) -> None:
-        self._figures.busy_s += event.took_s
+        self._estimates.busy_s += event.took_s
         parts = {part.job_id: part for part in event.parts}
         audio_s = sum(part.audio_s for part in event.parts)
         jobs = list(self._free(event.worker, tuple(parts)))
         if jobs:
             num_frames = sum(part.num_frames for part in event.parts)
-            self._figures.costs[jobs[0].engine].stepped(event.took_s, audio_s, num_frames, len(parts))
+            self._estimates.costs[jobs[0].engine].stepped(event.took_s, audio_s, num_frames, len(parts))
         for job in jobs:
             part, stream = parts[job.job_id], self._streams[job.stream_id]
             share_s = event.took_s * (part.audio_s / audio_s if audio_s else 1 / len(parts))
-            stream.spend(self._figures.under_load_s(job, share_s, part.num_frames), part.gained_s)
+            stream.spend(self._estimates.under_load_s(job, share_s, part.num_frames), part.gained_s)
             self._progress(job, stream, part, now)
             if not part.audio_s and not part.done:
                 job.not_before_s = now + max(NOTHING_S, event.took_s)
             self._refresh(stream, now, actions)
 
     def _progress(self, job: JobState, stream: StreamState, part: StepPart, now: float) -> None:
-        job.failures, job.runnable_at_s = 0, None
-        self._crew.forgive(job.job_id)
+        job.failures, job.planned_anew, job.runnable_at_s = 0, False, None
+        self._workers.forgive(job.job_id)
         if job.frames_left is not None:
             job.frames_left = max(0, job.frames_left - part.num_frames)
         stream.make(part.gained_s, now)
@@ -223,12 +224,29 @@ class Policy:
                 actions.append(Fail(job.stream_id, job.job_id))
                 self._close(stream, now)
                 continue
-            self._crew.failed(job.job_id, event.worker)
+            self._workers.failed(job.job_id, event.worker)
+            if self._estimates.engines[job.engine].local_state:
+                job.begin_anew()
             self._refresh(stream, now, actions)
 
+    def _worker_lost(self, event: WorkerLost, now: float, actions: list[Action]) -> None:
+        """Its tasks have failed; other jobs whose state it held are planned anew, or fail their streams."""
+        for task in self._workers.tasks(event.worker):
+            self._work_failed(WorkFailed(event.worker, task, event.final_ids), now, actions)
+        for job_id in self._workers.remove(event.worker):
+            if (job := self._jobs.get(job_id)) is None:
+                continue  # another one has failed its stream
+            stream = self._streams[job.stream_id]
+            if job_id in event.final_ids:
+                actions.append(Fail(job.stream_id, job_id))
+                self._close(stream, now)
+            else:
+                job.begin_anew()
+                self._refresh(stream, now, actions)
+
     def _free(self, worker: str, job_ids: tuple[int, ...]) -> Iterator[JobState]:
-        """The jobs that a worker has done, those of closed streams left out; nothing if it was given up before."""
-        done = self._crew.free(worker)
+        """Yield the jobs of a task that is over, except those of closed streams; none if the worker is gone."""
+        done = self._workers.finish(worker, job_ids)
         for job_id in job_ids:
             if job_id in done and (job := self._jobs.get(job_id)):
                 job.busy = False
@@ -236,16 +254,17 @@ class Policy:
 
     def _drop(self, job: JobState, stream: StreamState) -> None:
         del self._jobs[job.job_id]
+        self._workers.forget(job.job_id)
         stream.jobs.remove(job.job_id)
         self._look = True
 
     def _close(self, stream: StreamState, now: float) -> None:
         del self._streams[stream.stream_id]
-        self._agenda.remove(stream.offered)
+        self._run_queue.remove(stream.offered)
         self._wakes.pop(stream.stream_id, None)
         for job_id in stream.jobs:
             del self._jobs[job_id]
-            self._crew.forgive(job_id)
+            self._workers.forget(job_id)
         if stream.admitted:
             self._admission.ended(stream, now)
         else:
@@ -264,7 +283,7 @@ class Policy:
 
     def _refresh(self, stream: StreamState, now: float, actions: list[Action]) -> None:
         """Find anew what could be done for a stream; sound that is at hand is given out when it is its turn."""
-        self._agenda.remove(stream.offered)
+        self._run_queue.remove(stream.offered)
         self._wakes.pop(stream.stream_id, None)
         stream.offered = ()
         if not stream.admitted:
@@ -280,7 +299,7 @@ class Policy:
 
     def _offer(self, stream: StreamState, held_until_s: float, now: float) -> None:
         head = self._jobs[stream.jobs[0]]
-        pool, at_s = pool_of(stream, head), deadline_s(stream, head, self._figures.tuning, now)
+        pool, at_s = pool_of(stream, head), deadline_s(stream, head, self._estimates.tuning, now)
         rank, lightness = RANK[stream.terms.stream_class], -stream.terms.weight
         before_s = 0.0  # sound of the segments before that is still to be made
         for place, job_id in enumerate(stream.jobs):
@@ -288,10 +307,10 @@ class Policy:
                 break
             job = self._jobs[job_id]
             if self._is_runnable(job, place, held_until_s, now):
-                due_s = at_s if pool is Pool.BULK else at_s + before_s - self._figures.before_step_s(job)
-                self._agenda.add(pool, Candidate(due_s, rank, lightness, job.ready_at_s, place, job_id), now)
+                due_s = at_s if pool is Pool.BULK else at_s + before_s - self._estimates.before_step_s(job)
+                self._run_queue.add(pool, Candidate(due_s, rank, lightness, job.ready_at_s, place, job_id), now)
                 stream.offered += (job_id,)
-            before_s += self._figures.left_s(job)
+            before_s += self._estimates.left_s(job)
 
     def _is_runnable(self, job: JobState, place: int, held_until_s: float, now: float) -> bool:
         """Whether a worker could plan it, or, if it is its stream's first, step it; else it may be known when."""
@@ -310,20 +329,34 @@ class Policy:
     def _admit(self, now: float, actions: list[Action]) -> None:
         """Let in who can be carried, turn away who has waited too long."""
         self._look, self._looked_at_s = False, now
-        for stream in self._admission.next(self._room(now), self._figures.rtf_of):
-            stream.let_in(now, throughput=self._figures.tuning.throughput)
+        for stream in self._admission.next(self._rooms(now), self._estimates.rtf_of, self._pools_of):
+            stream.let_in(now, throughput=self._estimates.tuning.throughput)
             actions.append(Admit(stream.stream_id, stream.throughput))
             self._refresh(stream, now, actions)
         admitted = [stream for stream in self._streams.values() if stream.admitted]
-        for stream, reason, retry_after_s in list(self._admission.give_up(now, self._figures.tuning, admitted)):
+        for stream, reason, retry_after_s in list(self._admission.give_up(now, self._estimates.tuning, admitted)):
             self._close(stream, now)
             actions.append(Reject(stream.stream_id, reason, retry_after_s))
 
-    def _room(self, now: float) -> Room:
-        demand, num_workers = self._figures.demand(now), len(self._crew.usable)
-        num_bulk = sum(stream.admitted and stream.is_bulk for stream in self._streams.values())
-        workers = num_workers * self._figures.tuning.max_load - demand
-        return Room(workers, max(0, BULK_PER_WORKER * num_workers - num_bulk), bool(num_workers) and not demand)
+    def _rooms(self, now: float) -> list[Room]:
+        """Return what is left in each pool of workers."""
+        first = self._room(self._workers.num_slots, now, None)
+        others = enumerate(self._workers.pools[1:], 1)
+        return [first, *(self._room(slots, now, pool) for pool, slots in others)]
+
+    def _room(self, num_slots: int, now: float, pool: int | None) -> Room:
+        """Return what is left in a pool; None is that of all workers."""
+
+        def counts(stream: StreamState) -> bool:
+            return pool is None or pool in self._pools_of(stream)
+
+        demand = self._estimates.demand(now, counts)
+        num_bulk = sum(stream.admitted and stream.is_bulk and counts(stream) for stream in self._streams.values())
+        slots = num_slots * self._estimates.tuning.max_load - demand
+        return Room(slots, max(0, BULK_PER_SLOT * num_slots - num_bulk), bool(num_slots) and not demand)
+
+    def _pools_of(self, stream: StreamState) -> set[int]:
+        return self._workers.pools_of(stream.engines)
 
     # Who is served.
 
@@ -331,57 +364,59 @@ class Policy:
         """The most urgent work for each idle worker."""
         if self._num_urgent:
             self._urgent_at_s = now
-        for worker in self._crew.idle():
-            self._employ(worker, now, actions)
+        for worker in self._workers.idle():
+            while self._workers.has_free_slot(worker) and self._employ(worker, now, actions):
+                pass
 
-    def _employ(self, worker: str, now: float, actions: list[Action]) -> None:
-        """Give an idle worker the most urgent work, if there is any for it."""
-        barred = self._crew.barred_from(worker)
-        while (best := self._best(barred, now)) is not None:
+    def _employ(self, worker: str, now: float, actions: list[Action]) -> bool:
+        """Give a worker the most urgent task that it may run; return whether there is one."""
+        barred = self._workers.barred_from(worker, (self._jobs[job_id] for job_id in self._run_queue))
+        while (best := self._best(worker, barred, now)) is not None:
             job = self._jobs[best.job_id]
             if not job.planned:
                 self._give(worker, (best.job_id,), now, actions)
                 actions.append(Plan(worker, best.job_id))
-                return
+                return True
             parts = self._parts(best, job, barred, now)
             if not self._waits_for_company(best, job, len(parts), now):
                 self._give(worker, tuple(part.job_id for part in parts), now, actions)
                 actions.append(Step(worker, tuple(StepOrder(part.job_id, part.num_frames) for part in parts)))
-                return
+                return True
             barred.add(best.job_id)
+        return False
 
-    def _best(self, barred: set[int], now: float) -> Candidate | None:
-        return self._agenda.best(
+    def _best(self, worker: str, barred: set[int], now: float) -> Candidate | None:
+        return self._run_queue.best(
             now,
-            until_sound_s=lambda job_id: self._figures.first_s(self._jobs[job_id]),
-            listening_s=self._figures.tuning.step_budget_s / len(self._crew.usable),
-            bulk=self._takes_bulk(barred, now),
+            until_sound_s=lambda job_id: self._estimates.first_s(self._jobs[job_id]),
+            listening_s=self._estimates.tuning.step_budget_s / self._workers.slots_like(worker),
+            bulk=self._takes_bulk(worker, barred, now),
             barred=barred,
         )
 
-    def _takes_bulk(self, barred: set[int], now: float) -> bool:
-        """Whether a further worker may do bulk work; a reserved one only if it is over in a moment."""
-        reserved = self._figures.tuning.reserved_workers if now - self._urgent_at_s < RESERVE_S else 0
-        if self._crew.num_bulk < max(1, len(self._crew.usable) - reserved):
+    def _takes_bulk(self, worker: str, barred: set[int], now: float) -> bool:
+        """Return whether a worker may take bulk work: on a reserved slot only a task that is over in a moment."""
+        reserved = self._estimates.tuning.reserved_workers if now - self._urgent_at_s < RESERVE_S else 0
+        if self._workers.may_take_bulk(worker, reserved):
             return True
-        found = self._agenda.next_bulk(barred)
-        return found is not None and self._figures.work_s(self._jobs[found.job_id], now) <= MOMENT_S
+        found = self._run_queue.next_bulk(barred)
+        return found is not None and self._estimates.work_s(self._jobs[found.job_id], now) <= MOMENT_S
 
     def _parts(self, best: Candidate, job: JobState, barred: set[int], now: float) -> list[StepShare]:
         """The step of the most urgent job, with others of its engine that go with it; what has failed goes alone."""
-        if self._figures.engines[job.engine].max_batch == 1 or job.failures:
-            return [self._figures.part(job, now)]
+        if self._estimates.engines[job.engine].max_batch == 1 or job.failures:
+            return [self._estimates.part(job, now)]
         is_bulk = best.rank == RANK[StreamClass.BULK]
         others = [
             other
-            for each in self._agenda.in_order(bulk=is_bulk, barred={*barred, job.job_id})
+            for each in self._run_queue.in_order(bulk=is_bulk, barred={*barred, job.job_id})
             if (other := self._jobs[each.job_id]).planned and other.engine == job.engine and not other.failures
         ]
-        return self._figures.parts(job, others, now)
+        return self._estimates.parts(job, others, now)
 
     def _waits_for_company(self, best: Candidate, job: JobState, size: int, now: float) -> bool:
         """Whether a step is not urgent and others of its engine will be there in a moment."""
-        if size >= self._figures.engines[job.engine].max_batch or job.failures or best.rank == RANK[StreamClass.BULK]:
+        if size >= self._estimates.engines[job.engine].max_batch or job.failures or best.rank == RANK[StreamClass.BULK]:
             return False
         until_s = may_wait_until_s(best.deadline_s, job.runnable_at_s or now, now)
         return until_s > now and any(
@@ -393,9 +428,10 @@ class Policy:
         """A worker is busy with jobs from now on."""
         jobs = [self._jobs[job_id] for job_id in job_ids]
         streams = [self._streams[job.stream_id] for job in jobs]
-        self._crew.give(worker, job_ids, bulk=streams[0].is_bulk and self._figures.work_s(jobs[0], now) > MOMENT_S)
+        is_bulk = streams[0].is_bulk and self._estimates.work_s(jobs[0], now) > MOMENT_S
+        self._workers.start(worker, job_ids, bulk=is_bulk)
         for job, stream in zip(jobs, streams, strict=True):
             job.busy = True
             self._refresh(stream, now, actions)
             if stream.is_bulk:
-                self._agenda.bulk_served(stream.turn, now)
+                self._run_queue.bulk_served(stream.turn, now)

@@ -6,13 +6,14 @@ bulk work. Deadlines are moments, not spans, so that nothing is to be computed a
 
 from __future__ import annotations
 
+import itertools
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from yuliu.scheduler.policy.state import JobState, StreamState
     from yuliu.scheduler.policy.tuning import Tuning
@@ -85,6 +86,10 @@ class RunQueue:
     def is_empty(self) -> bool:
         """Whether nothing could be done."""
         return not any(self._pools.values())
+
+    def __iter__(self) -> Iterator[int]:
+        """Iterate over the ids of the candidates' jobs."""
+        return itertools.chain.from_iterable(self._pools.values())
 
     def add(self, pool: Pool, candidate: Candidate, now: float) -> None:
         """This could be done."""

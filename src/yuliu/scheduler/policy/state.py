@@ -46,6 +46,13 @@ class JobState:
     """A step that gave nothing is not repeated before."""
     runnable_at_s: float | None = None
     """Since when its next step could have begun; None while it cannot."""
+    planned_anew: bool = False
+    """Whether its plan was lost or dropped, and no step has succeeded since."""
+
+    def begin_anew(self) -> None:
+        """Forget the plan: its state is lost, or suspect after a failure."""
+        self.planned, self.planned_anew, self.frames_left = False, True, None
+        self.not_before_s, self.runnable_at_s = float("-inf"), None
 
 
 @dataclass(slots=True)

@@ -1,99 +1,223 @@
-"""The workers as the policy sees them: what each is busy with, and what must not be given to which. Pure."""
+"""The workers as the policy sees them: what each carries and runs, and which jobs must not go to which. Pure."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from yuliu.scheduler.policy.state import JobState
 
 RESERVE_S = 1.0
-"""Bulk work keeps off the reserved workers for so long after the last stream of another class, seconds."""
+"""Bulk work keeps off the reserved slots for this long after the last stream of another class, seconds."""
 MOMENT_S = 0.008
-"""But for work that takes no longer, seconds: a newcomer hardly hears it."""
+"""Bulk work that takes no longer may use them, seconds: a new stream hardly notices."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """Workers with the same engines. Limits and reserves count within a group."""
+
+    slots: int = 0
+    """Slots of its workers that may be given work."""
+    num_bulk: int = 0
+    """Tasks of bulk work that take longer than a moment."""
+
+
+@dataclass(slots=True)
+class _Worker:
+    engines: frozenset[str]
+    """Names of its engines; empty means all."""
+    slots: int
+    group: _Group
+    tasks: list[tuple[int, ...]] = field(default_factory=list)
+    """The jobs of each task that it runs."""
+    bulk: list[tuple[int, ...]] = field(default_factory=list)
+    """Those of its tasks that are bulk work and take longer than a moment."""
+
+    def carries(self, engine: str) -> bool:
+        return not self.engines or engine in self.engines
 
 
 class Workers:
-    """Which workers there are and what they do.
+    """All workers that are up.
 
     Args:
-        most: So many may be given work; None does not bound it.
+        engines: Names of all engines.
+        limit: Maximum number of workers in use in each group; None uses all.
     """
 
-    def __init__(self, most: int | None = None) -> None:
-        self._busy: dict[str, tuple[int, ...]] = {}  # the jobs that each worker is busy with
-        self._most = most
-        self._bulk: set[str] = set()
+    def __init__(self, engines: Iterable[str], limit: int | None = None) -> None:
+        self._engines = tuple(engines)
+        self._limit = limit
+        self._workers: dict[str, _Worker] = {}
+        self._groups: dict[frozenset[str], _Group] = {}
+        self._usable: dict[str, _Worker] = {}
         self._failed_on: dict[int, str] = {}
-        self.usable: list[str] = []
-        """The workers that may be given work, the first ones that came up."""
+        self._homes: dict[int, str] = {}
+        self._pools_of: dict[str, tuple[int, ...]] = {}
+        self.pools: tuple[int, ...] = (0,)
+        """Slots of each pool: of all workers, then of each set of workers that some engine depends on."""
+        self._count()
 
-    def __contains__(self, worker: object) -> bool:
-        """Whether a worker is there."""
-        return worker in self._busy
+    def __contains__(self, name: object) -> bool:
+        """Return whether a worker is there."""
+        return name in self._workers
+
+    @property
+    def num_slots(self) -> int:
+        """Slots that may be given work."""
+        return self.pools[0]
 
     @property
     def num_busy(self) -> int:
-        """Workers that work, those that are not to be given more counted."""
-        return sum(map(bool, self._busy.values()))
+        """Slots at work, including those of workers that get no more."""
+        return sum(len(worker.tasks) for worker in self._workers.values())
 
-    @property
-    def num_bulk(self) -> int:
-        """Workers that do bulk work for longer than a moment."""
-        return len(self._bulk)
+    def add(self, name: str, engines: Iterable[str] = (), slots: int = 1) -> None:
+        """Add a worker; nothing changes if it is there.
 
-    def come(self, worker: str) -> None:
-        """A worker is there; nothing changes if it was."""
-        self._busy.setdefault(worker, ())
+        Args:
+            name: The worker.
+            engines: Names of its engines; none means all.
+            slots: Number of tasks that it runs at once.
+        """
+        if name not in self._workers:
+            carried = frozenset(engines)
+            group = self._groups.setdefault(carried, _Group())
+            self._workers[name] = _Worker(carried, slots, group)
+            self._count()
+
+    def remove(self, name: str) -> list[int]:
+        """Remove a worker; return the jobs whose state it held."""
+        if (worker := self._workers.pop(name, None)) is not None:
+            worker.group.num_bulk -= len(worker.bulk)
+            self._count()
+        orphans = [job_id for job_id, home in self._homes.items() if home == name]
+        for job_id in orphans:
+            del self._homes[job_id]
+        return orphans
+
+    def limit(self, limit: int | None) -> None:
+        """Bound the number of workers in use in each group; None uses all."""
+        self._limit = limit
         self._count()
 
-    def lose(self, worker: str) -> None:
-        """A worker is not there any more."""
-        self._busy.pop(worker, None)
-        self._bulk.discard(worker)
-        self._count()
+    def slots_like(self, name: str) -> int:
+        """Return the slots of a worker and of those with the same engines, at least 1."""
+        return max(1, self._workers[name].group.slots)
 
-    def limit(self, most: int | None) -> None:
-        """So many may be given work; None does not bound it."""
-        self._most = most
-        self._count()
-
-    def doing(self, worker: str) -> tuple[int, ...]:
-        """The jobs that a worker is busy with; none if it is idle or not there."""
-        return self._busy.get(worker, ())
+    # Tasks.
 
     def idle(self) -> Iterator[str]:
-        """The workers that may be given work and have none."""
-        return (worker for worker in self.usable if not self._busy[worker])
+        """Iterate over the workers that may be given work and have a free slot."""
+        found = self._usable
+        if self._homes:  # what a worker holds it must also finish
+            homes = set(self._homes.values())
+            found = {name: worker for name, worker in self._workers.items() if name in self._usable or name in homes}
+        return (name for name, worker in found.items() if len(worker.tasks) < worker.slots)
 
-    def give(self, worker: str, job_ids: tuple[int, ...], *, bulk: bool) -> None:
-        """A worker is busy with jobs from now on."""
-        self._busy[worker] = job_ids
+    def has_free_slot(self, name: str) -> bool:
+        """Return whether a worker can run a further task."""
+        return len(self._workers[name].tasks) < self._workers[name].slots
+
+    def tasks(self, name: str) -> tuple[tuple[int, ...], ...]:
+        """Return the jobs of each task that a worker runs."""
+        return tuple(self._workers[name].tasks) if name in self._workers else ()
+
+    def start(self, name: str, job_ids: tuple[int, ...], *, bulk: bool) -> None:
+        """Note that a worker runs a task.
+
+        Args:
+            name: The worker.
+            job_ids: The jobs in the task.
+            bulk: Whether it is bulk work that takes longer than a moment.
+        """
+        worker = self._workers[name]
+        worker.tasks.append(job_ids)
         if bulk:
-            self._bulk.add(worker)
+            worker.bulk.append(job_ids)
+            worker.group.num_bulk += 1
 
-    def free(self, worker: str) -> tuple[int, ...]:
-        """A worker is idle again; the jobs that it was busy with, none if it was given up before."""
-        done = self.doing(worker)
-        if worker in self._busy:
-            self._busy[worker] = ()
-            self._bulk.discard(worker)
-        return done
+    def finish(self, name: str, job_ids: tuple[int, ...]) -> tuple[int, ...]:
+        """Free the slot of a task; return its jobs, none if the worker does not run it."""
+        worker = self._workers.get(name)
+        task = next((each for each in worker.tasks if each[0] in job_ids), None) if worker else None
+        if worker is None or task is None:
+            return ()
+        worker.tasks.remove(task)
+        if task in worker.bulk:
+            worker.bulk.remove(task)
+            worker.group.num_bulk -= 1
+        return task
 
-    def failed(self, job_id: int, worker: str) -> None:
-        """A job has failed on a worker, and is repeated on another one if there is another."""
-        self._failed_on[job_id] = worker
+    def may_take_bulk(self, name: str, reserved: int) -> bool:
+        """Return whether a worker may take bulk work of any length while slots of its group are reserved."""
+        group = self._workers[name].group
+        return group.num_bulk < max(1, group.slots - reserved)
+
+    # Placement.
+
+    def pools_of(self, engines: Iterable[str]) -> set[int]:
+        """Return the places in :attr:`pools` of those that work of some engines may depend on."""
+        return {0}.union(*(self._pools_of[engine] for engine in engines))
+
+    def failed(self, job_id: int, name: str) -> None:
+        """Note that a job has failed on a worker: it is repeated on another one, if there is another."""
+        self._failed_on[job_id] = name
+        self._homes.pop(job_id, None)
 
     def forgive(self, job_id: int) -> None:
-        """It has not failed, or is gone."""
+        """Forget that a job has failed."""
         self._failed_on.pop(job_id, None)
 
-    def barred_from(self, worker: str) -> set[int]:
-        """Jobs that must not be given to a worker: they have failed there, and there are others."""
-        if not self._failed_on or len(self.usable) < 2:
+    def settle(self, job_id: int, name: str) -> None:
+        """Note that a worker holds the state of a job, so that no other may go on with it."""
+        self._homes[job_id] = name
+
+    def forget(self, job_id: int) -> None:
+        """Forget a job that is gone."""
+        self._failed_on.pop(job_id, None)
+        self._homes.pop(job_id, None)
+
+    def barred_from(self, name: str, jobs: Iterable[JobState]) -> set[int]:
+        """Return those of some jobs that must not go to a worker.
+
+        It lacks their engine, another worker holds their state, or they have failed on it and may go elsewhere.
+        """
+        if len(self.pools) == 1 and not self._failed_on and not self._homes:
             return set()
-        return {job_id for job_id, failed_on in self._failed_on.items() if failed_on == worker}
+        return {job.job_id for job in jobs if not self._may_run(name, job)}
+
+    def _may_run(self, name: str, job: JobState) -> bool:
+        if (home := self._homes.get(job.job_id)) is not None:
+            return home == name
+        if name not in self._usable or not self._usable[name].carries(job.engine):
+            return False
+        return self._failed_on.get(job.job_id) != name or not any(
+            other != name and worker.carries(job.engine) for other, worker in self._usable.items()
+        )
 
     def _count(self) -> None:
-        self.usable = list(self._busy)[: self._most]
+        """Find the workers in use and the pools anew, after a worker came or went."""
+        self._usable = {}
+        sizes: dict[frozenset[str], int] = {}
+        for group in self._groups.values():
+            group.slots = 0
+        for name, worker in self._workers.items():
+            sizes[worker.engines] = sizes.get(worker.engines, 0) + 1
+            if self._limit is None or sizes[worker.engines] <= self._limit:
+                self._usable[name] = worker
+                worker.group.slots += worker.slots
+        with_engine = {
+            engine: frozenset(name for name, worker in self._usable.items() if worker.carries(engine))
+            for engine in self._engines
+        }
+        pools = list(dict.fromkeys([frozenset(self._usable), *with_engine.values()]))
+        self.pools = tuple(sum(self._usable[name].slots for name in pool) for pool in pools)
+        self._pools_of = {
+            engine: tuple(number for number, pool in enumerate(pools) if names <= pool and bool(names) == bool(pool))
+            for engine, names in with_engine.items()
+        }

@@ -1,173 +1,242 @@
-"""All workers: who is busy since when, who hangs, and who takes the place of one that is lost.
+"""The workers of a scheduler: which are up, what each runs since when, and what takes the place of a lost one.
 
-No locks here: :class:`yuliu.scheduler.scheduler.Scheduler` guards it by its own.
+No locks here: :class:`yuliu.scheduler.scheduler.Scheduler` guards the pool with its own.
 """
 
 from __future__ import annotations
 
 import itertools
 import time
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
+from yuliu.engines.registry import Loader
+from yuliu.logger import event_logger
+from yuliu.scheduler.workers.api import Release
+from yuliu.scheduler.workers.event_loop import WorkerLoop
 from yuliu.scheduler.workers.thread import WorkerThread
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from yuliu.engines.api import Engine
+    from yuliu.engines.api import Utterance
+    from yuliu.engines.registry import EngineSpec
     from yuliu.scheduler.settings import Settings
-    from yuliu.scheduler.workers.thread import Outcome, Owner, Task
+    from yuliu.scheduler.workers.api import Report, StartWorker, Task, TaskDone, TaskFailed, Worker, WorkerReady
 
 START_S = 120.0
-"""A worker whose engines are not made within this time is given up, seconds; also allowed for a new instance of one."""
+"""Maximum time for building the engines of a worker, seconds; also allowed for building one anew within a task."""
 PATIENCE = 20.0
-"""A task may take so many times what tasks of its kind took lately, if that is more than the least limit."""
+"""A task may take this multiple of the usual time of its kind, if that is more than ``hang_s``."""
 OVERSLEPT_S = 0.5
-"""Who looks so long after a worker's time is over, seconds, has slept, and the worker with him: the process was
-stopped, or
-its machine. Such a worker gets :data:`GRACE_S` to go on."""
+"""If the deadline of a task is noticed this late, seconds, the process was suspended, and its workers with it: they get
+:data:`GRACE_S` to go on."""
 GRACE_S = 1.0
+"""Time that a suspended or cancelled task gets before its worker is given up, seconds."""
+_log = event_logger("yuliu.scheduler.workers")
 _KEPT = 0.9
-"""Share of the usual time of a task that stays as it was when a further one was done."""
+"""Weight of the usual time of a task against that of a further one."""
+
+
+@dataclass(slots=True)
+class _Group:
+    """Workers that are alike."""
+
+    kind: str
+    specs: tuple[EngineSpec, ...]
+    size: int
+    restart_at_s: float = float("-inf")
+
+    def carries(self, engine: str) -> bool:
+        return any(spec.name == engine for spec in self.specs)
+
+
+@dataclass(slots=True)
+class RunningTask:
+    """A task under way."""
+
+    task: Task
+    limit_s: float
+    """When it is given up."""
+    is_cancelled: bool = False
+    """Whether its worker was told to end it."""
+
+
+@dataclass(slots=True)
+class _Member:
+    """A worker of the pool."""
+
+    worker: Worker
+    group: _Group
+    limit_s: float
+    """When its start is given up; infinity once it is up."""
+    slots: int = 1
+    can_cancel: bool = False
+    runs: dict[int, RunningTask] = field(default_factory=dict)
+
+    @property
+    def is_up(self) -> bool:
+        return self.limit_s == float("inf")
+
+    @property
+    def wake_s(self) -> float:
+        return min([self.limit_s, *(run.limit_s for run in self.runs.values())])
 
 
 class WorkerPool:
     """Keeps up the number of workers.
 
     Args:
-        factories: For each engine what makes an instance of it.
-        owner: Is told what becomes of the workers.
-        settings: When a task is given up, and when a worker that could not be made is tried again.
-        num_workers: How many there shall be.
+        engines: All engines; each group of workers carries some of them.
+        report: Takes the messages of the workers, on any thread.
+        settings: Number of threads, and when a task or a start is given up.
+        backends: How a worker of each kind is made; None takes threads and event loops of this process.
     """
 
     def __init__(
-        self, factories: Mapping[str, Callable[[], Engine]], owner: Owner, settings: Settings, *, num_workers: int
+        self,
+        engines: Sequence[EngineSpec],
+        report: Report,
+        settings: Settings,
+        backends: Mapping[str, StartWorker] | None = None,
     ) -> None:
-        self._factories = factories
-        self._owner = owner
-        self._num_workers = num_workers
+        self._report = report
+        self._backends = backends or in_process()
         self._hang_s, self._restart_s = settings.hang_s, settings.restart_s
+        self._groups = _groups(engines, settings.num_threads)
         self._numbers = itertools.count()
-        self._workers: dict[str, WorkerThread] = {}
-        self._limits: dict[str, float] = {}  # when each busy worker is to be given up
-        self._usual_s: dict[tuple[str, bool], float] = {}
-        self._restart_at_s = float("-inf")
-        self._cancelled_at_s: dict[int, float] = {}  # of streams that workers are still at work for
-
-    def __len__(self) -> int:
-        """Workers there are, those that are being made counted."""
-        return len(self._workers)
+        self._members: dict[str, _Member] = {}
+        self._usual_s: dict[tuple[str, bool], float] = {}  # by engine and whether the task is a plan
 
     @property
-    def has_idle(self) -> bool:
-        """Whether any worker waits for work."""
-        return len(self._limits) < len(self._workers)
+    def has_free_slot(self) -> bool:
+        """Whether any worker waits for a task."""
+        return any(member.is_up and len(member.runs) < member.slots for member in self._members.values())
 
-    @property
-    def num_busy(self) -> int:
-        """Workers at work."""
-        return sum(worker.task is not None for worker in self._workers.values())
+    def carries(self, engine: str) -> bool:
+        """Whether a worker with this engine is there, or being started."""
+        return any(member.group.carries(engine) for member in self._members.values())
 
-    def fill(self, now: float, engines: Mapping[str, Engine] | None = None) -> None:
-        """Start workers until there are as many as there shall be, unless making one failed lately.
+    def start_first(self, now: float) -> list[str]:
+        """Start one worker of each group, and return their names: the others follow once it is known to work."""
+        return [self._start(group, now) for group in self._groups]
 
-        Args:
-            now: Seconds.
-            engines: Of the first one, if they are made already.
-        """
-        while len(self._workers) < self._num_workers and now >= self._restart_at_s:
-            worker = WorkerThread(f"worker-{next(self._numbers)}", self._factories, self._owner, engines=engines)
-            engines = None
-            self._workers[worker.name] = worker
-            self._limits[worker.name] = now + START_S
-            worker.start()
+    def fill(self, now: float) -> None:
+        """Start the workers that are missing, unless one of their kind could not be started lately."""
+        for group in self._groups:
+            size = sum(member.group is group for member in self._members.values())
+            for _ in range(group.size - size if now >= group.restart_at_s else 0):
+                self._start(group, now)
 
-    def up(self, worker: WorkerThread) -> bool:
-        """A worker is ready; whether it is still wanted."""
-        if self._workers.get(worker.name) is not worker:
+    def up(self, message: WorkerReady) -> bool:
+        """Note that a worker is ready; return whether it is still wanted."""
+        if (member := self._members.get(message.worker)) is None:
             return False
-        del self._limits[worker.name]
+        member.limit_s, member.slots, member.can_cancel = float("inf"), message.slots, message.can_cancel
         return True
 
-    def give(self, name: str, task: Task, now: float) -> None:
-        """Let an idle worker work."""
-        worker = self._workers[name]
-        worker.task = task
-        limit_s = max(self._hang_s, PATIENCE * self._usual_s.get(task.kind, 0.0))
-        self._limits[name] = now + limit_s + (START_S if task.renew else 0.0)
-        worker.give(task)
+    def submit(self, name: str, task: Task, now: float) -> None:
+        """Give a task to a worker with a free slot."""
+        member = self._members[name]
+        usual_s = self._usual_s.get((task.engine, task.is_plan), 0.0)
+        limit_s = now + max(self._hang_s, PATIENCE * usual_s) + (START_S if task.renew else 0.0)
+        member.runs[task.task_id] = RunningTask(task, limit_s)
+        member.worker.submit(task)
 
-    def finished(self, outcome: Outcome) -> bool:
-        """A task is done; whether anybody still waits for it: not if its worker was given up."""
-        worker = outcome.worker
-        if self._workers.get(worker.name) is not worker:
-            return False
-        worker.task = None
-        del self._limits[worker.name]
-        usual_s = self._usual_s.get(outcome.task.kind, outcome.took_s)
-        self._usual_s[outcome.task.kind] = usual_s + (1 - _KEPT) * (outcome.took_s - usual_s)
-        return True
+    def over(self, message: TaskDone | TaskFailed) -> RunningTask | None:
+        """Note that a task is over, and return it; None if its worker was given up before."""
+        member = self._members.get(message.worker)
+        return member.runs.pop(message.task_id, None) if member else None
 
-    def cancel(self, stream_id: int, now: float) -> bool:
-        """A stream was cancelled; whether a worker is at work for it."""
-        if busy := self._is_at_work_for(stream_id):
-            self._cancelled_at_s[stream_id] = now
-        return busy
+    def took(self, task: Task, took_s: float) -> None:
+        """Note how long a task took that has succeeded."""
+        kind = task.engine, task.is_plan
+        usual_s = self._usual_s.get(kind, took_s)
+        self._usual_s[kind] = usual_s + (1 - _KEPT) * (took_s - usual_s)
 
-    def released(self, task: Task, now: float) -> Iterator[float]:
-        """A task is over: how long ago those of its streams were cancelled that no worker is at work for any more."""
-        for stream_id in self._cancelled_at_s.keys() & {work.stream_id for work in task.works}:
-            if not self._is_at_work_for(stream_id):
-                yield now - self._cancelled_at_s.pop(stream_id)
+    def cancel(self, task_id: int, now: float) -> None:
+        """End a task early, if its worker can."""
+        for member in self._members.values():
+            if member.can_cancel and (run := member.runs.get(task_id)) and not run.is_cancelled:
+                run.is_cancelled, run.limit_s = True, now + GRACE_S
+                member.worker.cancel(task_id)
 
-    def _is_at_work_for(self, stream_id: int) -> bool:
-        tasks = (worker.task for worker in self._workers.values() if worker.task is not None)
-        return any(work.stream_id == stream_id for task in tasks for work in task.works)
+    def release(self, name: str, engine: str, utterance: Utterance) -> None:
+        """Let a worker drop the state of an utterance, if the worker is there."""
+        if (member := self._members.get(name)) is not None:
+            member.worker.release(Release(engine, utterance))
 
-    def hung(self, now: float) -> Iterator[WorkerThread]:
-        """Workers whose task, or whose making, takes far too long."""
-        for name, limit in self._limits.items():
-            if now >= limit + OVERSLEPT_S:
-                self._limits[name] = now + GRACE_S
-        late = [name for name, limit in self._limits.items() if now >= limit]
-        yield from (self._workers[name] for name in late)
+    def hung(self, now: float) -> Iterator[str]:
+        """Cancel the tasks that take far too long; yield the workers that must be given up instead."""
+        for name, member in list(self._members.items()):
+            if now >= member.limit_s + OVERSLEPT_S:
+                member.limit_s = now + GRACE_S
+            for run in member.runs.values():
+                if now >= run.limit_s + OVERSLEPT_S:
+                    run.limit_s = now + GRACE_S
+            late = [run for run in member.runs.values() if now >= run.limit_s]
+            if now >= member.limit_s or any(run.is_cancelled or not member.can_cancel for run in late):
+                yield name
+            else:
+                for run in late:
+                    _log.error("task_hung", name=name, engine=run.task.engine)
+                    self.cancel(run.task.task_id, now)
 
-    def give_up(self, worker: WorkerThread, now: float) -> bool:
-        """A worker is lost: it is forgotten, and ends should it ever come back. Whether it was one of these."""
-        if self._workers.get(worker.name) is not worker:
-            return False
-        del self._workers[worker.name]
-        self._limits.pop(worker.name, None)
-        worker.stop()
-        if not worker.is_up:
-            self._restart_at_s = now + self._restart_s
-        return True
+    def give_up(self, name: str, now: float) -> LostWorker | None:
+        """Forget a lost worker, which ends should it ever come back; None if it was given up before."""
+        if (member := self._members.pop(name, None)) is None:
+            return None
+        member.worker.stop()
+        if not member.is_up:
+            member.group.restart_at_s = now + self._restart_s
+        return LostWorker(not member.is_up, tuple(run.task for run in member.runs.values()))
 
     def next_wake(self) -> float:
-        """When to look again: a worker may hang, or one may be made; inf if never."""
-        restart = self._restart_at_s if len(self._workers) < self._num_workers else float("inf")
-        return min([*self._limits.values(), restart])
+        """Return when to look again: a task may hang, or a missing worker may be started; infinity if never."""
+        sizes = [sum(member.group is group for member in self._members.values()) for group in self._groups]
+        restarts = [group.restart_at_s for group, size in zip(self._groups, sizes, strict=True) if size < group.size]
+        return min([float("inf"), *restarts, *(member.wake_s for member in self._members.values())])
 
     def stop(self) -> None:
-        """Let all end."""
-        for worker in self._workers.values():
-            worker.stop()
+        """Let all workers end."""
+        for member in self._members.values():
+            member.worker.stop()
 
     def join(self, timeout_s: float) -> list[str]:
-        """Wait until all have ended, for so long at most; names of those that have not."""
-        until = time.monotonic() + timeout_s
-        return [worker.name for worker in self._workers.values() if not worker.join(max(0.0, until - time.monotonic()))]
+        """Wait until all workers have ended; return the names of those that have not in time."""
+        until_s = time.monotonic() + timeout_s
+        return [
+            name
+            for name, member in self._members.items()
+            if not member.worker.join(max(0.0, until_s - time.monotonic()))
+        ]
+
+    def _start(self, group: _Group, now: float) -> str:
+        name = f"worker-{next(self._numbers)}"
+        worker = self._backends[group.kind](name, group.specs, self._report)
+        self._members[name] = _Member(worker, group, now + START_S)
+        worker.start()
+        return name
 
 
-def make_all(factories: Mapping[str, Callable[[], Engine]]) -> dict[str, Engine]:
-    """One engine of each; those that were made are closed if one cannot be."""
-    made: dict[str, Engine] = {}
-    try:
-        for name, make in factories.items():
-            made[name] = make()
-    except BaseException:
-        for engine in made.values():
-            engine.close()
-        raise
-    return made
+@dataclass(frozen=True, slots=True)
+class LostWorker:
+    """What a worker was doing when it was given up."""
+
+    starting: bool
+    """Whether it had not announced itself yet."""
+    tasks: tuple[Task, ...]
+
+
+def in_process() -> Mapping[str, StartWorker]:
+    """Return the backends of this process: threads and event loops, which share one loader."""
+    loader = Loader()
+    return {"thread": partial(WorkerThread, loader=loader), "async": partial(WorkerLoop, loader=loader)}
+
+
+def _groups(engines: Sequence[EngineSpec], num_threads: int) -> list[_Group]:
+    """Engines that compute share the threads; others have workers of their own."""
+    shared = tuple(spec for spec in engines if spec.kind == "thread" and spec.num_workers is None)
+    own = [_Group(spec.kind, (spec,), spec.num_workers or 1) for spec in engines if spec not in shared]
+    return [_Group("thread", shared, num_threads), *own] if shared else own
