@@ -124,8 +124,14 @@ def test_an_operators_file_changes_and_adds(tmp_path: Path) -> None:
         ("[dialogue]\ndescription = ''", "p.toml: dialogue.description must be a string"),
         ("[dialogue]\nchunking = 3", "p.toml: dialogue.chunking must be the name of a strategy"),
         ("[dialogue]\nchunking = 'words'", "p.toml: dialogue.chunking: strategy must be one of adaptive"),
-        ("[dialogue]\nchunking = { strategy = 'fixed', size = 3 }", "dialogue.chunking has unknown fields"),
-        ("[dialogue]\nchunking = { min_weight = 3 }", "p.toml: dialogue.chunking must be the name of a strategy"),
+        (
+            "[dialogue]\nchunking = { strategy = 'fixed', size = 3 }",
+            "p.toml: dialogue.chunking.size is not known; known here: strategy,",
+        ),
+        (
+            "[dialogue]\nchunking = { min_weight = 3 }",
+            "p.toml: dialogue.chunking.strategy is missing; it must be the name of a strategy",
+        ),
         ("[dialogue]\nchunking = { strategy = 'fixed', min_weight = 1 }", "dialogue.chunking: min_weight must be from"),
         (
             "[dialogue]\nchunking = { strategy = 'fixed', min_weight = '9' }",

@@ -1,38 +1,41 @@
-"""Presets: what suits a kind of use, in one word. They are data, in ``presets.toml``; operators may add their own.
+"""Presets: named sets of values for a kind of use. They are data, in ``presets.toml``; operators may add their own.
 
-A preset says how soon the first sound is wanted, how the text is cut, how much of a stream may be in work or wait at a
-time, how urgent the stream is and how far ahead of its listener it is made. A request names one and may override any
-field of it.
+A preset says how soon the first sound is wanted, how the text is cut, how many segments of a stream may be in work or
+wait at a time, how urgent the stream is and how far ahead of its listener it is made. A request names one and may
+override any field of it.
 """
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from yuliu.errors import InvalidRequest
 from yuliu.segmenter import Chunking
 from yuliu.types import StreamClass
+from yuliu.wire.faults import find_fault, must, toml_error
+from yuliu.wire.preset_fields import ChunkingField, ChunkingFields, ClassField, LeadField
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    _Field = tuple[str, Callable[[object, str, str], object]]
-
+T = TypeVar("T", bound=Struct)
 DEFAULT_PRESET = "default"
-"""Holds where none is named."""
+"""Preset of streams that name none."""
 MAX_FIRST_PACKET_MS = 60_000
 MAX_WORKERS = 256
 MAX_QUEUE = 4096
-MAX_LEAD_S = 3600.0
 MAX_FILE_BYTES = 256 * 1024
 MAX_PRESETS = 64
+MAX_DESCRIPTION_CHARACTERS = 2000
 
 _BUILT_IN = Path(__file__).with_name("presets.toml")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -48,7 +51,7 @@ class Bounds(NamedTuple):
     """None: as many as the machine has, of workers or of memory."""
 
     def clamp(self, wanted: int, *, available: int) -> int:
-        """The nearest number to ``wanted`` that is allowed, where there are ``available``, and at least 1."""
+        """Return the nearest number to ``wanted`` that is allowed, where there are ``available``, and at least 1."""
         most = available if self.most is None else min(self.most, available)
         return max(1, min(max(wanted, self.least), most))
 
@@ -72,8 +75,44 @@ class Preset:
     """Sound that is made ahead of what the listener plays, seconds; None sets no bound."""
 
 
+_COUNT = Annotated[int, Meta(ge=1, le=MAX_QUEUE)]
+
+
+def _bounds(word: str, most: int) -> Meta:
+    return must(f'two whole numbers, least and most, from 1 to {most}, or "{word}"')
+
+
+class Overrides(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Fields of a preset that a request may override, as JSON and TOML write them."""
+
+    first_packet_ms: (
+        Annotated[
+            float, must(f"a number of milliseconds from 1 to {MAX_FIRST_PACKET_MS}", ge=1, le=MAX_FIRST_PACKET_MS)
+        ]
+        | UnsetType
+    ) = UNSET
+    """Wanted time to the first sound, milliseconds."""
+    stream_class: ClassField | UnsetType = field(name="class", default=UNSET)
+    """Urgency of the stream."""
+    chunking: ChunkingField | UnsetType = UNSET
+    """Rules by which the text is cut."""
+    workers: Annotated[tuple[_COUNT, _COUNT] | Literal["all"], _bounds("all", MAX_WORKERS)] | UnsetType = UNSET
+    """Segments of one stream that are in work at a time."""
+    queue: Annotated[tuple[_COUNT, _COUNT] | Literal["memory"], _bounds("memory", MAX_QUEUE)] | UnsetType = UNSET
+    """Segments of one stream that wait for that."""
+    max_lead_s: LeadField | UnsetType | None = UNSET
+    """Sound that is made ahead of the listener, seconds; null sets no bound."""
+
+
+class PresetTable(Overrides, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Table of a preset in a TOML file."""
+
+    description: Annotated[str, must("a string of 1 to 2000 printable characters on one line")] | UnsetType = UNSET
+    """Description for people, one or two sentences."""
+
+
 def presets() -> Mapping[str, Preset]:
-    """The presets that come with Yuliu, by name, in the order in which they are told."""
+    """Return the presets that come with Yuliu, by name, in the order of the file."""
     return _built_in()
 
 
@@ -83,7 +122,7 @@ def _built_in() -> Mapping[str, Preset]:
 
 
 def load_presets(path: Path) -> Mapping[str, Preset]:
-    """The presets that come with Yuliu, as an operator's file changes them and adds to them.
+    """Return the presets that come with Yuliu, as an operator's file changes them and adds to them.
 
     Raises:
         InvalidRequest: The file cannot be read, or something in it is wrong; the message says where.
@@ -130,12 +169,11 @@ def parse_presets(text: str, *, where: str, known: Mapping[str, Preset] | None =
 
 
 def resolve(name: str | None, overrides: Mapping[str, object], *, known: Mapping[str, Preset] | None = None) -> Preset:
-    """What holds for a request.
+    """Return the preset of a request, with its overrides.
 
     Args:
         name: The preset it names; None is the default one.
-        overrides: Fields of the request that replace the preset's, as plain values (JSON or TOML): ``class``,
-            ``first_packet_ms``, ``chunking``, ``workers``, ``queue``, ``max_lead_s``.
+        overrides: Fields of the request that replace the preset's: those of :class:`Overrides`.
         known: The presets there are; by default those that come with Yuliu.
 
     Raises:
@@ -145,11 +183,11 @@ def resolve(name: str | None, overrides: Mapping[str, object], *, known: Mapping
     preset = known.get(DEFAULT_PRESET if name is None else name)
     if preset is None:
         raise InvalidRequest(f"no such preset; there are {', '.join(known)}", param="preset")
-    return _replaced(preset, overrides, "", _FIELDS)
+    return _replaced(preset, _converted(overrides, Overrides, ""), "") if overrides else preset
 
 
 def as_values(preset: Preset) -> dict[str, object]:
-    """A preset as plain values for JSON: what :func:`resolve` reads, with its name and description."""
+    """Return a preset as plain values for JSON: those that :func:`resolve` reads, with its name and description."""
     low, high = preset.chunking.weights
     return {
         "name": preset.name,
@@ -164,108 +202,70 @@ def as_values(preset: Preset) -> dict[str, object]:
 
 
 def _read(name: str, table: Mapping[str, object], base: Preset | None, where: str) -> Preset:
-    """A preset from its table; without a base all fields must be there."""
-    fields = {**_FIELDS, "description": ("description", _description)}
+    """Return a preset from its table; without a base all fields must be there."""
     if base is None:
-        missing = [key for key in fields if key not in table and key != "max_lead_s"]
+        missing = [key for key in PresetTable.__struct_encode_fields__ if key not in table and key != "max_lead_s"]
         if missing:
             raise InvalidRequest(f"{where}{missing[0]} is missing", param=missing[0])
         base = Preset(name, "", StreamClass.STANDARD, 1.0, Chunking(), Bounds(1, 1), Bounds(1, 1))
-    return _replaced(base, table, where, fields)
+    given = _converted(table, PresetTable, where)
+    if given.description is not UNSET:
+        if not given.description.isprintable() or not 0 < len(given.description) <= MAX_DESCRIPTION_CHARACTERS:
+            raise _wrong("description", where, "a string of 1 to 2000 printable characters on one line")
+        base = replace(base, description=given.description)
+    return _replaced(base, given, where)
 
 
-def _replaced(preset: Preset, values: Mapping[str, object], where: str, fields: Mapping[str, _Field]) -> Preset:
+def _converted(values: Mapping[str, object], kind: type[T], where: str) -> T:
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        raise toml_error(find_fault(error, kind), where) from None
+
+
+def _replaced(preset: Preset, given: Overrides, where: str) -> Preset:
     changes: dict[str, Any] = {}
-    for key, value in values.items():
-        if key not in fields:
-            raise InvalidRequest(f"{where}{key} is not known; known here: {', '.join(fields)}", param=key)
-        attribute, parse = fields[key]
-        changes[attribute] = parse(value, key, where)
+    if given.first_packet_ms is not UNSET:
+        changes["first_packet_s"] = given.first_packet_ms / 1000
+    if given.stream_class is not UNSET:
+        changes["stream_class"] = StreamClass(given.stream_class)
+    if given.chunking is not UNSET:
+        changes["chunking"] = parse_chunking(given.chunking, where=where)
+    if given.workers is not UNSET:
+        changes["workers"] = _as_bounds("workers", given.workers, MAX_WORKERS, where)
+    if given.queue is not UNSET:
+        changes["queue"] = _as_bounds("queue", given.queue, MAX_QUEUE, where)
+    if given.max_lead_s is not UNSET:
+        changes["max_lead_s"] = given.max_lead_s
     return replace(preset, **changes)
+
+
+def _as_bounds(key: str, given: tuple[int, int] | str, most: int, where: str) -> Bounds:
+    if isinstance(given, str):
+        return Bounds(1, None)
+    if not given[0] <= given[1] <= most:
+        word = _ALL_WORKERS if key == "workers" else _MEMORY
+        raise _wrong(key, where, f'two whole numbers, least and most, from 1 to {most}, or "{word}"')
+    return Bounds(*given)
 
 
 def _wrong(key: str, where: str, wanted: str) -> InvalidRequest:
     return InvalidRequest(f"{where}{key} must be {wanted}", param=key)
 
 
-def _number(value: object, low: float, high: float) -> float | None:
-    """The number if it is one, from ``low`` to ``high``."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-        return None
-    return float(value)
+class _Chunking(Struct, frozen=True):
+    chunking: ChunkingField
 
 
-def _description(value: object, key: str, where: str) -> str:
-    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= 2000:
-        raise _wrong(key, where, "a string of 1 to 2000 printable characters on one line")
-    return value
-
-
-def _first_packet_s(value: object, key: str, where: str) -> float:
-    number = _number(value, 1, MAX_FIRST_PACKET_MS)
-    if number is None:
-        raise _wrong(key, where, f"a number of milliseconds from 1 to {MAX_FIRST_PACKET_MS}")
-    return number / 1000
-
-
-def _stream_class(value: object, key: str, where: str) -> StreamClass:
-    for each in StreamClass:
-        if each.value == value:
-            return each
-    raise _wrong(key, where, f"one of {', '.join(each.value for each in StreamClass)}")
-
-
-def parse_chunking(value: object, key: str = "chunking", where: str = "") -> Chunking:
-    """A chunking from plain values: the name of a strategy, or an object with ``strategy`` and maybe weights.
+def parse_chunking(value: object, *, where: str = "") -> Chunking:
+    """Return a chunking from the name of a strategy, or from an object with a ``strategy`` and maybe weights.
 
     Raises:
-        InvalidRequest: It is something else, or could not work; ``param`` names ``key`` or the field below it.
+        InvalidRequest: It is something else, or could not work; ``param`` names ``chunking`` or the field below it.
     """
-    fields = {"strategy": value} if isinstance(value, str) else value
-    if not isinstance(fields, dict) or not isinstance(fields.get("strategy"), str):
-        raise _wrong(key, where, "the name of a strategy, or an object with a 'strategy'")
-    weights = {name: fields[name] for name in ("min_weight", "max_weight") if fields.get(name) is not None}
-    if len(fields.keys() - {"strategy", "min_weight", "max_weight"}) > 0:
-        raise InvalidRequest(f"{where}{key} has unknown fields; known are strategy, min_weight, max_weight", param=key)
-    for name, weight in weights.items():
-        if _number(weight, -math.inf, math.inf) is None:
-            raise _wrong(f"{key}.{name}", where, "a number")
+    given = _converted({"chunking": value}, _Chunking, where).chunking
+    fields = ChunkingFields(given) if isinstance(given, str) else given
     try:
-        return Chunking(fields["strategy"], **weights)
+        return Chunking(fields.strategy, fields.min_weight, fields.max_weight)  # type: ignore[arg-type] # it checks
     except InvalidRequest as error:
-        raise InvalidRequest(f"{where}{key}: {error.message}", param=f"{key}.{error.param}") from None
-
-
-def _bounds(word: str, most: int) -> Callable[[object, str, str], Bounds]:
-    def parse(value: object, key: str, where: str) -> Bounds:
-        if value == word:
-            return Bounds(1, None)
-        if isinstance(value, list) and len(value) == 2:
-            low, high = (number if _is_count(number, most) else 0 for number in value)
-            if 1 <= low <= high:
-                return Bounds(low, high)
-        raise _wrong(key, where, f'two whole numbers, least and most, from 1 to {most}, or "{word}"')
-
-    return parse
-
-
-def _is_count(value: object, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value <= most
-
-
-def _max_lead_s(value: object, key: str, where: str) -> float | None:
-    number = _number(value, 0.1, MAX_LEAD_S)
-    if number is None and value is not None:
-        raise _wrong(key, where, f"a number of seconds from 0.1 to {MAX_LEAD_S:g}")
-    return number
-
-
-_FIELDS: Mapping[str, _Field] = {
-    "first_packet_ms": ("first_packet_s", _first_packet_s),
-    "class": ("stream_class", _stream_class),
-    "chunking": ("chunking", parse_chunking),
-    "workers": ("workers", _bounds(_ALL_WORKERS, MAX_WORKERS)),
-    "queue": ("queue", _bounds(_MEMORY, MAX_QUEUE)),
-    "max_lead_s": ("max_lead_s", _max_lead_s),
-}
-"""Attribute and reader of each field that a request may override, by its name in JSON and TOML."""
+        raise InvalidRequest(f"{where}chunking: {error.message}", param=f"chunking.{error.param}") from None

@@ -80,7 +80,7 @@ async def test_text_that_is_pushed_comes_back_as_the_same_sound(door: str, runni
     assert stream.done is not None
     times = stream.done.times
     assert times is not None
-    parts = [getattr(times, name) for name in times.__dataclass_fields__ if name not in ("opened_ms", "encoded_ms")]
+    parts = [getattr(times, name) for name in times.__struct_fields__ if name not in ("opened_ms", "encoded_ms")]
     assert len(parts) == 7
     assert min(parts) >= 0
     assert sum(parts) == pytest.approx(times.encoded_ms - times.opened_ms, abs=0.1)

@@ -12,6 +12,7 @@ from yuliu.presets import as_values, parse_presets, presets
 from yuliu.segmenter import Chunking
 from yuliu.segmenter.chunking import MAX_WEIGHT, STRATEGIES
 from yuliu.segmenter.options import MIN_WEIGHT
+from yuliu.wire.preset_fields import MAX_LEAD_S
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 
@@ -57,7 +58,7 @@ def test_each_field_is_listed_with_its_range(lang: str) -> None:
         "first_packet_ms": home.MAX_FIRST_PACKET_MS,
         "workers": home.MAX_WORKERS,
         "queue": home.MAX_QUEUE,
-        "max_lead_s": home.MAX_LEAD_S,
+        "max_lead_s": MAX_LEAD_S,
     }
     for field, most in limits.items():
         assert rows[field].endswith(f" {most:,.0f}"), field

@@ -22,7 +22,7 @@ from yuliu.wire.keys import (
     parse_keys,
     shown_key,
 )
-from yuliu.wire.native import decode
+from yuliu.wire.native import decode, messages
 from yuliu.wire.native.body_codec import LINES, Body
 from yuliu.wire.openai import SpeechLimits, parse_speech
 from yuliu.wire.phrases import (
@@ -33,6 +33,7 @@ from yuliu.wire.phrases import (
     parse_phrase_file,
     parse_phrases,
 )
+from yuliu.wire.preset_fields import MAX_LEAD_S, MIN_LEAD_S
 from yuliu.wire.synthesis_options import MAX_LEAD_IN_MS, MAX_SEED, MAX_WEIGHT, MIN_WEIGHT, parse_synthesis_options
 
 if TYPE_CHECKING:
@@ -45,6 +46,10 @@ JSON = "application/json"
 
 def speech(**fields: Any) -> object:
     return parse_speech(json.dumps({"input": "a", **fields}).encode(), JSON, SpeechLimits())
+
+
+def digits(number: int) -> object:
+    return parse_speech(b'{"input": "a", "ignored": ' + b"9" * number + b"}", JSON, SpeechLimits())
 
 
 def phrases(*texts: str) -> object:
@@ -61,7 +66,7 @@ def key(**terms: Any) -> object:
 
 
 def message(kind: str, **fields: Any) -> object:
-    return decode.parse_message({"type": kind, "context": "a", **fields})
+    return decode.message_of({"type": kind, "context": "a", **fields})
 
 
 def line(num_characters: int) -> object:
@@ -115,32 +120,39 @@ EDGES: dict[str, list[tuple[Callable[[], object], Callable[[], object]]]] = {
     "wire.synthesis_options.MAX_LEAD_IN_MS": [
         (lambda: speech(lead_in_ms=MAX_LEAD_IN_MS), lambda: speech(lead_in_ms=MAX_LEAD_IN_MS + 1))
     ],
+    "wire.preset_fields.MIN_LEAD_S": [
+        (lambda: speech(max_lead_s=MIN_LEAD_S), lambda: speech(max_lead_s=MIN_LEAD_S - 1e-9))
+    ],
+    "wire.preset_fields.MAX_LEAD_S": [
+        (lambda: speech(max_lead_s=MAX_LEAD_S), lambda: speech(max_lead_s=MAX_LEAD_S + 1e-9))
+    ],
+    "wire.strict_json._MAX_DIGITS": [(lambda: digits(4300), lambda: digits(4301))],
     "wire.synthesis_options.MAX_SEED": [(lambda: speech(seed=MAX_SEED), lambda: speech(seed=MAX_SEED + 1))],
     "wire.native.decode.MAX_MESSAGE_BYTES": [
         (lambda: line(decode.MAX_MESSAGE_BYTES), lambda: line(decode.MAX_MESSAGE_BYTES + 1))
     ],
-    "wire.native.decode.MAX_RESUME_S": [
+    "wire.native.messages.MAX_RESUME_S": [
         (
-            lambda: message("start", resume_s=decode.MAX_RESUME_S),
-            lambda: message("start", resume_s=decode.MAX_RESUME_S + 1e-9),
+            lambda: message("start", resume_s=messages.MAX_RESUME_S),
+            lambda: message("start", resume_s=messages.MAX_RESUME_S + 1e-9),
         )
     ],
-    "wire.native.decode.MAX_PING_ID_CHARACTERS": [
+    "wire.native.messages.MAX_PING_ID_CHARACTERS": [
         (
-            lambda: decode.parse_message({"type": "ping", "id": "a" * decode.MAX_PING_ID_CHARACTERS}),
-            lambda: decode.parse_message({"type": "ping", "id": "a" * (decode.MAX_PING_ID_CHARACTERS + 1)}),
+            lambda: decode.message_of({"type": "ping", "id": "a" * messages.MAX_PING_ID_CHARACTERS}),
+            lambda: decode.message_of({"type": "ping", "id": "a" * (messages.MAX_PING_ID_CHARACTERS + 1)}),
         )
     ],
-    "wire.native.decode._MAX_WHOLE": [
+    "wire.native.messages.MAX_WHOLE": [
         (
-            lambda: message("resume", stream="a", offset=decode._MAX_WHOLE, seq=0),
-            lambda: message("resume", stream="a", offset=decode._MAX_WHOLE + 1, seq=0),
+            lambda: message("resume", stream="a", offset=messages.MAX_WHOLE, seq=0),
+            lambda: message("resume", stream="a", offset=messages.MAX_WHOLE + 1, seq=0),
         )
     ],
-    "wire.native.decode._MAX_MS": [
+    "wire.native.messages.MAX_MS": [
         (
-            lambda: message("playback", position_ms=decode._MAX_MS),
-            lambda: message("cancel", position_ms=decode._MAX_MS + 1),
+            lambda: message("playback", position_ms=messages.MAX_MS),
+            lambda: message("cancel", position_ms=messages.MAX_MS + 1),
         )
     ],
     "wire.keys.MAX_KEYS": [(lambda: keys(MAX_KEYS), lambda: keys(MAX_KEYS + 1))],

@@ -29,7 +29,7 @@ def test_a_complaint(kind: FeedbackKind) -> None:
     ("value", "param"),
     [
         ([], None),
-        ({"stream": "a"}, None),
+        ({"stream": "a"}, "kind"),
         ({"stream": "a", "kind": "gap", "text": "what I said"}, None),
         ({"stream": 7, "kind": "gap"}, "stream"),
         ({"stream": "", "kind": "gap"}, "stream"),

@@ -14,7 +14,7 @@ from yuliu.audio.compressor import Compression
 from yuliu.errors import InvalidRequest
 from yuliu.wire.effects import EFFECT_FIELDS, EFFECT_NAMES, effects_of, parse_effects
 from yuliu.wire.native.body_codec import start_of_query
-from yuliu.wire.native.decode import parse_message
+from yuliu.wire.native.decode import message_of
 from yuliu.wire.native.messages import Config, Start
 from yuliu.wire.openai import SpeechLimits, parse_speech
 from yuliu.wire.synthesis_options import parse_synthesis_options
@@ -105,10 +105,10 @@ def test_every_door_reads_them() -> None:
     assert parse_synthesis_options(said, {}).effects == wanted
     body = b'{"input": "a", "volume_db": 3, "pitch_semitones": -2, "effects": {"level": true}}'
     assert parse_speech(body, "application/json", SpeechLimits()).manner.effects == wanted
-    start = parse_message({"type": "start", "context": "a", **said})
+    start = message_of({"type": "start", "context": "a", **said})
     assert isinstance(start, Start)
     assert start.manner.effects == wanted
-    config = parse_message({"type": "config", "context": "a", **said})
+    config = message_of({"type": "config", "context": "a", **said})
     assert isinstance(config, Config)
     assert Effects(**config.effects) == wanted
 

@@ -144,8 +144,9 @@ def test_the_request_does_not_show_its_entries() -> None:
 )
 def test_any_json_is_taken_or_refused(value: Any) -> None:
     """Nothing but a refusal is raised."""
-    for parse in (lexicons.parse_names, lexicons.parse_entries):
+    for field in ("lexicon", "lexicon_entries"):
         try:
-            parse(value)
+            speech(**{field: value})
         except InvalidRequest as error:
             assert error.param
+            assert error.param.startswith(field)

@@ -1,17 +1,18 @@
-"""What is to be done to the sound, as requests say it: ``volume_db``, ``pitch_semitones``, and the object ``effects``.
+"""Sound effects of a request: ``volume_db``, ``pitch_semitones``, and the object ``effects``.
 
-The same fields stand in speech requests, in ``start`` and in ``config`` of the native stream.
+The same fields stand in speech requests, and in ``start`` and ``config`` of the native stream.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+from msgspec import Meta, Struct
 
 from yuliu.audio.chain import MAX_VOLUME_DB, MIN_VOLUME_DB, Effects
 from yuliu.audio.compressor import RANGES, Compression
 from yuliu.audio.stretch import MAX_SEMITONES
-from yuliu.errors import InvalidRequest
-from yuliu.wire.strict_json import check_flag, check_number
+from yuliu.wire.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,20 +20,86 @@ if TYPE_CHECKING:
 EFFECT_FIELDS = ("volume_db", "pitch_semitones", "effects")
 SWITCHES = ("level", "highpass", "denoise", "limit")
 """Names in ``effects`` that are true or false."""
-EFFECT_NAMES = ("level", "compress", "highpass", "denoise", "limit")
+_ATTACK_S, _RELEASE_S = RANGES["attack_s"], RANGES["release_s"]
+
+
+class CompressorFields(Struct, frozen=True, forbid_unknown_fields=True):
+    """Numbers of the compressor. A number that is left out or null has its usual value."""
+
+    threshold_db: Annotated[float, Meta(ge=RANGES["threshold_db"][0], le=RANGES["threshold_db"][1])] | None = None
+    """Level above which the compressor works, dB of full scale."""
+    ratio: Annotated[float, Meta(ge=RANGES["ratio"][0], le=RANGES["ratio"][1])] | None = None
+    """Number of decibels above the threshold that become one."""
+    attack_ms: Annotated[float, Meta(ge=1000 * _ATTACK_S[0], le=1000 * _ATTACK_S[1])] | None = None
+    """Time in which the gain falls, milliseconds."""
+    release_ms: Annotated[float, Meta(ge=1000 * _RELEASE_S[0], le=1000 * _RELEASE_S[1])] | None = None
+    """Time in which the gain comes back, milliseconds."""
+    makeup_db: Annotated[float, Meta(ge=RANGES["makeup_db"][0], le=RANGES["makeup_db"][1])] | None = None
+    """Gain on all of the sound afterwards, dB."""
+
+    def compression(self) -> Compression:
+        """Return the numbers in the units of the compressor."""
+        values = {
+            "threshold_db": self.threshold_db,
+            "ratio": self.ratio,
+            "attack_s": None if self.attack_ms is None else self.attack_ms / 1000,
+            "release_s": None if self.release_ms is None else self.release_ms / 1000,
+            "makeup_db": self.makeup_db,
+        }
+        return Compression(**{name: value for name, value in values.items() if value is not None})
+
+
+class EffectSwitches(Struct, frozen=True, forbid_unknown_fields=True):
+    """The object ``effects``. A name that is left out or null changes nothing."""
+
+    level: bool | None = None
+    """Brings sentences slowly to one loudness."""
+    compress: bool | CompressorFields | None = None
+    """Makes loud and soft parts more alike; an object sets its numbers."""
+    highpass: bool | None = None
+    """Takes away what lies below a voice."""
+    denoise: bool | None = None
+    """Takes noise away, for voices made from noisy recordings."""
+    limit: bool | None = None
+    """Keeps true peaks below -1 dB of full scale."""
+
+
+EFFECT_NAMES = EffectSwitches.__struct_fields__
 """All names in ``effects``."""
-_COMPRESSION: Mapping[str, tuple[str, int]] = {
-    "threshold_db": ("threshold_db", 1),
-    "ratio": ("ratio", 1),
-    "attack_ms": ("attack_s", 1000),
-    "release_ms": ("release_s", 1000),
-    "makeup_db": ("makeup_db", 1),
-}
-"""Fields of ``compress``: the field of :class:`Compression`, and how many of these make one of that."""
+
+
+class EffectFields(Struct, frozen=True, kw_only=True):
+    """Fields of a message that change its sound."""
+
+    volume_db: Annotated[float, Meta(ge=MIN_VOLUME_DB, le=MAX_VOLUME_DB)] | None = None
+    """Louder or softer, dB; a limiter takes care of what is made louder."""
+    pitch_semitones: Annotated[float, Meta(ge=-MAX_SEMITONES, le=MAX_SEMITONES)] | None = None
+    """Higher or lower, semitones."""
+    effects: EffectSwitches | None = None
+    """What else is done to the sound."""
+
+    def changes(self) -> dict[str, Any]:
+        """Return the fields of :class:`~yuliu.audio.chain.Effects` that are given, with their values."""
+        found: dict[str, Any] = {"volume_db": self.volume_db, "pitch_semitones": self.pitch_semitones}
+        compress = None
+        if self.effects is not None:
+            found |= {name: getattr(self.effects, name) for name in SWITCHES}
+            compress = self.effects.compress
+        changes = {name: value for name, value in found.items() if value is not None}
+        if compress is not None:
+            changes["compression"] = (
+                compress.compression()
+                if isinstance(compress, CompressorFields)
+                else (Compression() if compress else None)
+            )
+        return changes
+
+
+_FIELDS: Schema[EffectFields] = Schema(EffectFields, what="the object")
 
 
 def parse_effects(fields: Mapping[str, object]) -> dict[str, Any]:
-    """What is said of the sound; what is left out or null is not in it.
+    """Return what a mapping says of the sound; what is left out or null is not in it.
 
     Returns:
         Values of fields of :class:`~yuliu.audio.chain.Effects`, by their names, each within its range.
@@ -40,49 +107,9 @@ def parse_effects(fields: Mapping[str, object]) -> dict[str, Any]:
     Raises:
         InvalidRequest: A value is wrong; ``param`` names it, as ``effects.level`` where it stands in ``effects``.
     """
-    found: dict[str, Any] = {}
-    for name, low, high in (
-        ("volume_db", MIN_VOLUME_DB, MAX_VOLUME_DB),
-        ("pitch_semitones", -MAX_SEMITONES, MAX_SEMITONES),
-    ):
-        if (value := fields.get(name)) is not None:
-            found[name] = check_number(value, name, low, high)
-    return found | _switched(fields.get("effects"))
+    return _FIELDS.convert(fields).changes()
 
 
 def effects_of(fields: Mapping[str, object]) -> Effects:
-    """All that is to be done to the sound. Raises as :func:`parse_effects` does."""
+    """Return all that is to be done to the sound. Raises as :func:`parse_effects` does."""
     return Effects(**parse_effects(fields))
-
-
-def _switched(value: object) -> dict[str, Any]:
-    if value is None:
-        return {}
-    given = _object("effects", value, EFFECT_NAMES)
-    wanted = {name: given[name] for name in SWITCHES if given.get(name) is not None}
-    found: dict[str, Any] = {name: check_flag(each, f"effects.{name}") for name, each in wanted.items()}
-    if given.get("compress") is not None:
-        found["compression"] = _compression(given["compress"])
-    return found
-
-
-def _compression(value: object) -> Compression | None:
-    if isinstance(value, bool):
-        return Compression() if value else None
-    given = _object("effects.compress", value, tuple(_COMPRESSION))
-    values: dict[str, float] = {}
-    for name, each in given.items():
-        if each is not None:
-            field, number = _COMPRESSION[name]
-            low, high = RANGES[field]
-            values[field] = check_number(each, f"effects.compress.{name}", number * low, number * high) / number
-    return Compression(**values)
-
-
-def _object(param: str, value: object, known: tuple[str, ...]) -> Mapping[str, object]:
-    if not isinstance(value, dict):
-        kinds = "an object" if param == "effects" else "true, false or an object"
-        raise InvalidRequest(f"{param!r} must be {kinds}; it may hold {', '.join(known)}", param=param)
-    if not set(known) >= set(value):
-        raise InvalidRequest(f"{param!r} may hold {', '.join(known)}, and nothing else", param=param)
-    return value

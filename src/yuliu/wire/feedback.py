@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, fields
-from typing import get_args
+from typing import Annotated, get_args
+
+from msgspec import Struct
 
 from yuliu.errors import InvalidRequest
 from yuliu.metrics.report import FeedbackKind
-from yuliu.wire.strict_json import MEDIA_TYPE, media_type, read_object
+from yuliu.wire.faults import must
+from yuliu.wire.schema import Schema
+from yuliu.wire.strict_json import MEDIA_TYPE, media_type
 
 KINDS: tuple[FeedbackKind, ...] = get_args(FeedbackKind)
 MAX_BODY_BYTES = 1_024
-_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+StreamId = Annotated[
+    str, must("the X-Request-Id of a stream", pattern=r"^[A-Za-z0-9._:-]{1,128}$(?!\n)", min_length=1, max_length=128)
+]
 
 
-@dataclass(frozen=True, slots=True)
-class Feedback:
+class Feedback(Struct, frozen=True, forbid_unknown_fields=True):
     """A complaint."""
 
-    stream: str
+    stream: StreamId
     """The ``X-Request-Id`` of the stream. It may be one that this server does not know: nothing is kept of streams."""
     kind: FeedbackKind
+    """What was wrong."""
+
+
+_FEEDBACK: Schema[Feedback] = Schema(Feedback, what="the request body")
 
 
 def parse_feedback(body: bytes, content_type: str | None) -> Feedback:
-    """A complaint from a request.
+    """Return a complaint from a request.
 
     Raises:
-        InvalidRequest: It is none; the message says why.
+        InvalidRequest: It is none; the message says why, and ``param`` names the field if one is to blame.
     """
     if media_type(content_type) != MEDIA_TYPE:
         raise InvalidRequest("send the feedback with the header Content-Type: application/json")
-    value = read_object(body, what="the request body")
-    names = [field.name for field in fields(Feedback)]
-    if set(value) != set(names):
-        raise InvalidRequest(f"the body must be an object with {' and '.join(map(repr, names))}, and nothing else")
-    stream, kind = value["stream"], value["kind"]
-    if not (isinstance(stream, str) and _ID.fullmatch(stream)):
-        raise InvalidRequest("'stream' must be the X-Request-Id of a stream", param="stream")
-    if kind not in KINDS:
-        raise InvalidRequest(f"'kind' must be one of {', '.join(KINDS)}", param="kind")
-    return Feedback(stream, kind)
+    return _FEEDBACK.decode(body)
 
 
 def feedback_body() -> bytes:

@@ -9,13 +9,15 @@ import hashlib
 import hmac
 import json
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct, field
 
 from yuliu.errors import InvalidRequest
 from yuliu.types import StreamClass
 from yuliu.wire.problems import Problem
-from yuliu.wire.strict_json import read_json
+from yuliu.wire.schema import Schema
+from yuliu.wire.strict_json import BOM, read_json
 from yuliu.wire.synthesis_options import MAX_WEIGHT, MIN_WEIGHT
 
 if TYPE_CHECKING:
@@ -44,13 +46,12 @@ _SCOPE_OF_PREFIX = {"/v1/phrases": "phrases", "/v1/lexicons": "lexicons", "/v1/s
 _SPEAKING = ("/v1/audio/speech", "/v1/stream", "/v1/feedback")
 
 
-@dataclass(frozen=True, slots=True)
-class ApiKey:
+class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
     """One key, as it is kept: what it may do, and a digest to know it by."""
 
     name: str
     """1 to 64 of ``a-z 0-9 _ -``."""
-    digest: str
+    digest: str = field(name="sha256")
     """SHA-256 of the key, in hexadecimal digits."""
     scopes: tuple[str, ...] = ("speak",)
     """Those of :data:`SCOPES` that it is for."""
@@ -80,8 +81,8 @@ class ApiKey:
         _check("sha256", bool(_DIGEST.fullmatch(self.digest)), "64 hexadecimal digits")
         known = bool(self.scopes) and set(self.scopes) <= set(SCOPES)
         _check("scopes", known, f"some of {', '.join(SCOPES)}")
-        for field, given in (("default_class", self.default_class), ("highest_class", self.highest_class)):
-            _check(field, given is None or given in CLASSES, f"one of {', '.join(CLASSES)}")
+        for name, given in (("default_class", self.default_class), ("highest_class", self.highest_class)):
+            _check(name, given is None or given in CLASSES, f"one of {', '.join(CLASSES)}")
         _check("weight", MIN_WEIGHT <= self.weight <= MAX_WEIGHT, f"from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}")
         _check_count("per_minute", self.per_minute, MAX_PER_MINUTE)
         _check_count("streams", self.streams, MAX_STREAMS)
@@ -168,7 +169,7 @@ def parse_keys(data: bytes) -> tuple[ApiKey, ...]:
     Raises:
         InvalidRequest: It is not such a file; the message tells what is wrong, and of which key.
     """
-    content = read_json(data, what="the file of keys")
+    content = read_json(data.removeprefix(BOM), what="the file of keys")
     rows = content.get("keys") if isinstance(content, dict) and content.get("version") == _VERSION else None
     if not isinstance(rows, list) or len(rows) > MAX_KEYS:
         raise InvalidRequest(
@@ -180,41 +181,22 @@ def parse_keys(data: bytes) -> tuple[ApiKey, ...]:
     return keys
 
 
-_FIELDS = {
-    "scopes": list,
-    "default_class": str,
-    "highest_class": str,
-    "weight": (int, float),
-    "per_minute": int,
-    "streams": int,
-    "characters": int,
-    "created": str,
-}
-
-
 def _values(key: ApiKey) -> dict[str, object]:
-    of_fields = {name: getattr(key, name) for name in _FIELDS}
-    return {"name": key.name, "sha256": key.digest} | {
-        name: list(value) if name == "scopes" else value for name, value in of_fields.items() if value is not None
-    }
+    names = zip(key.__struct_encode_fields__, key.__struct_fields__, strict=True)
+    found = {name: getattr(key, field) for name, field in names}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def _parse(index: int, row: object) -> ApiKey:
-    where = f"key {index + 1} of the file of keys"
-    if not isinstance(row, dict) or not all(isinstance(row.get(each), str) for each in ("name", "sha256")):
-        raise InvalidRequest(f"{where} must be an object with 'name' and 'sha256'")
-    given = {name: value for name, value in row.items() if name not in ("name", "sha256") and value is not None}
-    for name, value in given.items():
-        # what is not known is refused: it may be a bound that a newer version has set
-        if name not in _FIELDS or isinstance(value, bool) or not isinstance(value, _FIELDS[name]):  # type: ignore[arg-type]
-            raise InvalidRequest(f"{where}: {name!r} is not known, or not of the right kind")
-    scopes = given.pop("scopes", ["speak"])
-    if not all(isinstance(each, str) for each in scopes):
-        raise InvalidRequest(f"{where}: 'scopes' must be a list of names")
+    given = {name: value for name, value in row.items() if value is not None} if isinstance(row, dict) else row
     try:
-        return ApiKey(name=row["name"], digest=row["sha256"], scopes=tuple(scopes), **given)
+        return _KEY.convert(given)
     except InvalidRequest as error:
-        raise InvalidRequest(f"{where}: {error.message}", param=error.param) from None
+        raise InvalidRequest(f"key {index + 1} of the file of keys: {error.message}", param=error.param) from None
+
+
+_KEY: Schema[ApiKey] = Schema(ApiKey, what="it")
+"""What is not known is refused: it may be a bound that a newer version has set."""
 
 
 def _check(param: str, holds: bool, wanted: str) -> None:

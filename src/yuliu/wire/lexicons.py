@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from yuliu.errors import InvalidRequest
 from yuliu.text.lexicon import Entry
 from yuliu.text.lexicon.pls import parse_pls, write_pls
 from yuliu.text.lexicon.problems import MAX_ENTRIES, MAX_FILE_BYTES
 from yuliu.text.lexicon.tsv import parse_tsv, write_tsv
-from yuliu.wire.strict_json import media_type, read_json
+from yuliu.wire.faults import must
+from yuliu.wire.schema import Schema
+from yuliu.wire.strict_json import BOM, media_type, read_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,8 +34,14 @@ _FORMS: Mapping[str, Form] = {
     "text/tab-separated-values": "tsv",
     "application/pls+xml": "pls",
 }
-_FIELDS = ("text", "reading", "alphabet", "lang", "match_case", "where", "stage")
+_ENTRY: Schema[Entry] = Schema(Entry, what="the entry")
+_PLAIN = Entry("x", "x")
 _TAG = re.compile(r'(?:W/)?"(\d{1,15})"|(\d{1,15})')
+
+
+NamesField = Annotated[str | list[str] | None, must("a name or a list of names")]
+EntriesField = list[Entry] | dict[str, object] | None
+"""Entries that come with a text: a list of them, or an object from texts to readings."""
 
 
 def form_of_body(content_type: str | None) -> Form:
@@ -105,13 +113,12 @@ def lexicons_body(lexicons: Sequence[tuple[str, int, int]]) -> bytes:
 
 def entry_values(entry: Entry) -> dict[str, object]:
     """An entry as plain values; those that are as by default are left out."""
-    default = Entry("x", "x")
-    values = {name: getattr(entry, name) for name in _FIELDS}
-    return {name: value for name, value in values.items() if value != getattr(default, name)}
+    values = {name: getattr(entry, name) for name in Entry.__struct_fields__}
+    return {name: value for name, value in values.items() if value != getattr(_PLAIN, name)}
 
 
 def parse_entry(value: object, param: str) -> Entry:
-    """An entry from plain values.
+    """Return an entry from plain values.
 
     Args:
         value: As read from JSON.
@@ -120,58 +127,36 @@ def parse_entry(value: object, param: str) -> Entry:
     Raises:
         InvalidRequest: It is no entry; ``param`` and the message say why.
     """
-    if not isinstance(value, dict) or not {"text", "reading"} <= set(value):
-        raise InvalidRequest(f"{param!r} must be an object with a 'text' and a 'reading'", param=param)
-    if unknown := set(value) - set(_FIELDS):
-        raise InvalidRequest(
-            f"{param!r} has {len(unknown)} unknown fields; known are {', '.join(_FIELDS)}", param=param
-        )
-    if not isinstance(value.get("match_case", False), bool):
-        raise InvalidRequest(f"{param!r}: 'match_case' must be true or false", param=param)
-    try:
-        return Entry(**cast("dict[str, Any]", value))
-    except InvalidRequest as error:
-        raise InvalidRequest(f"{param!r}: {error.message}", param=param) from None
+    return _ENTRY.convert(value, at=(param,))
 
 
-def parse_names(value: object) -> tuple[str, ...]:
-    """The field ``lexicon`` of a speech request: a name, a list of names, or null.
+def entry_names(names: str | list[str] | None) -> tuple[str, ...]:
+    """Return the lexicons that the field ``lexicon`` of a request names; an empty name is none."""
+    given = [names] if isinstance(names, str) else names or []
+    return () if given == [""] else tuple(given)
+
+
+def entries_of(given: list[Entry] | dict[str, object] | None) -> tuple[Entry, ...]:
+    """Return the entries of the field ``lexicon_entries`` of a request: a list, or an object from texts to readings.
 
     Raises:
-        InvalidRequest: It is something else.
+        InvalidRequest: A text or a reading of the object is none.
     """
-    names = [value] if isinstance(value, str) else value
-    if names is None or names == [""]:
-        return ()
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise InvalidRequest("'lexicon' must be a name or a list of names", param="lexicon")
-    return tuple(names)
-
-
-def parse_entries(value: object) -> tuple[Entry, ...]:
-    """The field ``lexicon_entries`` of a speech request: a list of entries, an object from texts to readings, or null.
-
-    Raises:
-        InvalidRequest: It is something else.
-    """
-    if value is None:
-        return ()
-    if isinstance(value, dict):
-        value = [{"text": text, "reading": reading} for text, reading in value.items()]
-    if not isinstance(value, list):
-        raise InvalidRequest("'lexicon_entries' must be a list of entries", param="lexicon_entries")
-    return tuple(parse_entry(each, f"lexicon_entries[{index}]") for index, each in enumerate(value))
+    if not isinstance(given, dict):
+        return tuple(given or ())
+    rows = ({"text": text, "reading": reading} for text, reading in given.items())
+    return tuple(_ENTRY.convert(row, at=("lexicon_entries", index)) for index, row in enumerate(rows))
 
 
 def _parse_json(body: bytes) -> tuple[Entry, ...]:
-    value = read_json(body, what="the request body")
+    value = read_json(body.removeprefix(BOM), what="the request body")
     if isinstance(value, dict):
         value = value.get("entries", [value])
     if not isinstance(value, list):
         raise InvalidRequest("'entries' must be a list of entries", param="entries")
     if len(value) > MAX_ENTRIES:
         raise InvalidRequest(f"more than {MAX_ENTRIES:,} entries; split the lexicon in two", param="entries")
-    return tuple(parse_entry(each, f"entries[{index}]") for index, each in enumerate(value))
+    return tuple(_ENTRY.convert(each, at=("entries", index)) for index, each in enumerate(value))
 
 
 def _dump(value: object) -> bytes:

@@ -14,22 +14,26 @@ Events, for ``stream_format: "sse"``, are in :mod:`yuliu.wire.openai_events`.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, cast, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+
+from msgspec import Meta, Struct
 
 from yuliu.audio.formats import FORMATS, FormatName
 from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.text.lexicon import Entry
 from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.encoding import encoding_asked_for
-from yuliu.wire.lexicons import parse_entries, parse_names
-from yuliu.wire.strict_json import MEDIA_TYPE, check_flag, check_number, check_text, media_type, read_object
-from yuliu.wire.synthesis_options import SynthesisOptions, parse_synthesis_options
+from yuliu.wire.faults import must
+from yuliu.wire.lexicons import entries_of, entry_names
+from yuliu.wire.schema import Schema
+from yuliu.wire.strict_json import MEDIA_TYPE, media_type
+from yuliu.wire.synthesis_options import SynthesisFields, SynthesisOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from yuliu.audio.formats import Encoding
-    from yuliu.text.lexicon import Entry
     from yuliu.types import Lang
 
 StreamFormat = Literal["audio", "sse"]
@@ -69,11 +73,10 @@ class SpeechLimits:
     """Bytes of the body: enough for ``max_characters`` of any script, in UTF-8 or JSON escapes."""
 
 
-@dataclass(frozen=True, slots=True)
-class SpeechRequest:
+class SpeechRequest(Struct, frozen=True):
     """What is to be spoken, and how. Its ``repr`` does not show the text."""
 
-    input: str = field(repr=False)
+    input: str
     """Not empty; whether it holds anything that can be said is for the voice to find out."""
     model: str | None = None
     voice: str | None = None
@@ -83,19 +86,97 @@ class SpeechRequest:
     stream_format: StreamFormat = "audio"
     """``sse`` for events, else the bare sound."""
     stream: bool = True
-    """Whether the sound is sent while it is made; else it is sent whole, with its true sizes. Ours."""
+    """Whether the sound is sent while it is made; else it is sent whole, with its true sizes."""
     sample_rate: int | None = None
-    """Hz; None takes the voice's, or the next that the format can carry. Ours."""
+    """Hz; None takes the voice's, or the next that the format can carry."""
     channels: int = 1
-    """1, or 2 for the same sound on both sides. Ours."""
+    """1, or 2 for the same sound on both sides."""
     kbps: int | None = None
-    """Thousands of bits a second, for formats that give up something for size. Ours."""
+    """Bit rate in thousands of bits a second, for formats that give up something for size."""
     lexicon: tuple[str, ...] = ()
-    """Names of lexicons, the strongest last. Ours."""
-    lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
-    """Entries for this text alone. Ours."""
-    manner: SynthesisOptions = field(default_factory=SynthesisOptions)
-    """Class, weight, preset and the like. Ours."""
+    """Names of lexicons, the strongest last."""
+    lexicon_entries: tuple[Entry, ...] = ()
+    """Entries for this text alone."""
+    manner: SynthesisOptions = SynthesisOptions()
+    """Class, weight, preset and the like."""
+
+    def __repr__(self) -> str:
+        """Return the request without its text."""
+        return f"SpeechRequest(model={self.model!r}, voice={self.voice!r}, response_format={self.response_format!r})"
+
+
+class VoiceObject(Struct, frozen=True):
+    """A voice as OpenAI's custom voices are named."""
+
+    id: str
+    """Name of the voice."""
+
+
+Speed = Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)]
+
+
+class SpeechBody(SynthesisFields, frozen=True, kw_only=True):
+    """Body of a speech request. Null counts as left out, as do empty names; unknown fields are ignored."""
+
+    input: Annotated[str, must("a string: the text to be spoken")]
+    """The text to be spoken."""
+    model: str | None = None
+    """One of OpenAI's models, which stand for whatever is loaded, or a voice."""
+    voice: Annotated[str | VoiceObject | None, must("a name or an object with an 'id'")] = None
+    """Name of a voice; OpenAI's names stand for the default voice."""
+    instructions: str | None = None
+    """Checked and not used."""
+    response_format: Annotated[FormatName | Literal[""] | None, must(f"one of {', '.join(FORMATS)}")] = None
+    """How the sound is encoded; ``mp3`` if left out."""
+    speed: Speed | None = None
+    """Pace; 1 is the voice's own."""
+    stream_format: Annotated[
+        StreamFormat | Literal[""] | None, must(f"one of {', '.join(STREAM_FORMATS)}; both stream")
+    ] = None
+    """``audio`` for the bare sound, ``sse`` for server-sent events."""
+    stream: bool | None = None
+    """Whether the sound is sent while it is made, as it is if left out; else it is sent whole."""
+    sample_rate: int | None = None
+    """Sample rate, Hz; the voice's if left out, or the next that the format can carry."""
+    channels: int | None = None
+    """1, or 2 for the same sound on both sides."""
+    kbps: int | None = None
+    """Bit rate in thousands of bits a second, for formats that give up something for size."""
+
+    def request(self, max_characters: int, headers: Mapping[str, str]) -> SpeechRequest:
+        """Return the request.
+
+        Raises:
+            InvalidRequest: The text is empty or too long, fields contradict each other, or a header is wrong.
+        """
+        self._check(max_characters)
+        return SpeechRequest(
+            self.input,
+            self.model or None,
+            (self.voice.id if isinstance(self.voice, VoiceObject) else self.voice) or None,
+            self.response_format or DEFAULT_FORMAT,
+            1.0 if self.speed is None else self.speed,
+            self.stream_format or STREAM_FORMATS[0],
+            self.stream is not False,
+            self.sample_rate,
+            1 if self.channels is None else self.channels,
+            self.kbps,
+            entry_names(self.lexicon),
+            entries_of(self.lexicon_entries),
+            self.manner(headers),
+        )
+
+    def _check(self, max_characters: int) -> None:
+        if not self.input:
+            raise NothingToSpeak("'input' is empty", param="input")
+        if len(self.input) > max_characters:
+            message = f"'input' has {len(self.input)} characters; at most {max_characters} are taken at once"
+            raise InvalidRequest(message, param="input")
+        if self.stream is False and self.stream_format == "sse":
+            raise InvalidRequest("events are a stream; leave out 'stream' or 'stream_format'", param="stream")
+
+
+_BODY: Schema[SpeechBody] = Schema(SpeechBody, what="the request body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,23 +209,7 @@ def parse_speech(
         raise InvalidRequest("send the request as JSON, with the header 'Content-Type: application/json'")
     if len(body) > limits.max_body_bytes:
         raise InvalidRequest(f"the request body must be at most {limits.max_body_bytes} bytes")
-    fields = read_object(body, what="the request body")
-    _optional_text(fields, "instructions")
-    return SpeechRequest(
-        input=_input(fields, limits.max_characters),
-        model=_optional_text(fields, "model"),
-        voice=_voice(fields),
-        response_format=_response_format(fields),
-        speed=_speed(fields),
-        stream_format=_stream_format(fields),
-        stream=_stream(fields),
-        sample_rate=_whole(fields, "sample_rate"),
-        channels=1 if (channels := _whole(fields, "channels")) is None else channels,
-        kbps=_whole(fields, "kbps"),
-        lexicon=parse_names(fields.get("lexicon")),
-        lexicon_entries=parse_entries(fields.get("lexicon_entries")),
-        manner=parse_synthesis_options(fields, headers or {}),
-    )
+    return _BODY.decode(body).request(limits.max_characters, headers or {})
 
 
 def choose_voice(request: SpeechRequest, voices: Sequence[str], default: str) -> str:
@@ -227,69 +292,3 @@ def _model(name: str) -> dict[str, object]:
 
 def _dump(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
-
-
-def _optional_text(fields: Mapping[str, object], param: str) -> str | None:
-    """A string; None if it is left out, null or empty."""
-    value = fields.get(param)
-    return None if value is None else check_text(value, param) or None
-
-
-def _input(fields: Mapping[str, object], max_characters: int) -> str:
-    value = fields.get("input")
-    if value is None:
-        raise InvalidRequest("'input', the text to be spoken, is missing", param="input")
-    text = check_text(value, "input")
-    if not text:
-        raise NothingToSpeak("'input' is empty", param="input")
-    if len(text) > max_characters:
-        message = f"'input' has {len(text)} characters; at most {max_characters} are taken at once"
-        raise InvalidRequest(message, param="input")
-    return text
-
-
-def _voice(fields: Mapping[str, object]) -> str | None:
-    """A name, or OpenAI's ``{"id": name}``."""
-    value = fields.get("voice")
-    if isinstance(value, dict):
-        if "id" not in value:
-            raise InvalidRequest("'voice' must be a name or an object with an 'id'", param="voice")
-        value = value["id"]
-    return None if value is None else check_text(value, "voice") or None
-
-
-def _response_format(fields: Mapping[str, object]) -> FormatName:
-    name = _optional_text(fields, "response_format") or DEFAULT_FORMAT
-    if name not in FORMATS:
-        message = f"'response_format' must be one of {', '.join(FORMATS)}"
-        raise InvalidRequest(message, param="response_format")
-    return name
-
-
-def _speed(fields: Mapping[str, object]) -> float:
-    value = fields.get("speed")
-    return 1.0 if value is None else check_number(value, "speed", MIN_SPEED, MAX_SPEED)
-
-
-def _stream_format(fields: Mapping[str, object]) -> StreamFormat:
-    name = _optional_text(fields, "stream_format") or STREAM_FORMATS[0]
-    if name not in STREAM_FORMATS:
-        message = f"'stream_format' must be one of {', '.join(STREAM_FORMATS)}; both stream"
-        raise InvalidRequest(message, param="stream_format")
-    return name
-
-
-def _stream(fields: Mapping[str, object]) -> bool:
-    value = fields.get("stream")
-    if value is None or check_flag(value, "stream"):
-        return True
-    if fields.get("stream_format") == "sse":
-        raise InvalidRequest("events are a stream; leave out 'stream' or 'stream_format'", param="stream")
-    return False
-
-
-def _whole(fields: Mapping[str, object], param: str) -> int | None:
-    value = fields.get(param)
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
-        raise InvalidRequest(f"{param!r} must be a whole number", param=param)
-    return value

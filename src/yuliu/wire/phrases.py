@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
 
 from yuliu.errors import InvalidRequest
 from yuliu.types import MAX_SPEED, MIN_SPEED
-from yuliu.wire.strict_json import MEDIA_TYPE, check_number, check_text, media_type, read_object
+from yuliu.wire.faults import must
+from yuliu.wire.schema import Schema
+from yuliu.wire.strict_json import MEDIA_TYPE, media_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -19,35 +22,46 @@ MAX_PHRASE_CHARACTERS = 300
 MAX_TOTAL_CHARACTERS = 20_000
 """Of all phrases together: about an hour of sound."""
 MAX_BODY_BYTES = 262_144
-_FIELDS = ("phrases", "voice", "speed")
 
 
-@dataclass(frozen=True, slots=True)
-class PhrasesRequest:
-    """Texts to be spoken ahead."""
+Phrase = Annotated[
+    str, must(f"a text of 1 to {MAX_PHRASE_CHARACTERS} characters", pattern=r"\S", max_length=MAX_PHRASE_CHARACTERS)
+]
+_LIST = must(f"a list of 1 to {MAX_PHRASES:,} texts")
+
+
+class PhrasesRequest(Struct, frozen=True):
+    """Texts to be spoken ahead, none of them twice."""
 
     phrases: tuple[str, ...]
     voice: str | None = None
     speed: float = 1.0
 
 
+class PhrasesBody(Struct, frozen=True, forbid_unknown_fields=True):
+    """Body of a request to speak texts ahead."""
+
+    phrases: Annotated[tuple[Phrase, ...], Meta(min_length=1, max_length=MAX_PHRASES)]
+    """The texts."""
+    voice: str | None = None
+    """The voice that speaks them; the default one if left out, null or empty."""
+    speed: Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)] | None = None
+    """Pace; 1 is the voice's own."""
+
+
+_BODY: Schema[PhrasesBody] = Schema(PhrasesBody, what="the request body")
+
+
 def parse_phrases(body: bytes, content_type: str | None) -> PhrasesRequest:
-    """A request from its body.
+    """Return a request from its body, in which no phrase stands twice.
 
     Raises:
         InvalidRequest: It is none; the message says why, and ``param`` names the field if one is to blame.
     """
     if media_type(content_type) != MEDIA_TYPE:
         raise InvalidRequest("send the phrases as JSON, with the header 'Content-Type: application/json'")
-    value = read_object(body, what="the request body")
-    if not set(value) <= set(_FIELDS):
-        raise InvalidRequest(f"the body must be an object of {', '.join(_FIELDS)}, and nothing else")
-    voice, speed = value.get("voice"), value.get("speed")
-    return PhrasesRequest(
-        _checked(value.get("phrases")),
-        None if voice is None else check_text(voice, "voice") or None,
-        1.0 if speed is None else check_number(speed, "speed", MIN_SPEED, MAX_SPEED),
-    )
+    asked = _BODY.decode(body)
+    return PhrasesRequest(tuple(dict.fromkeys(asked.phrases)), asked.voice or None, asked.speed or 1.0)
 
 
 def parse_phrase_file(content: str, *, where: str) -> tuple[str, ...]:
@@ -85,16 +99,3 @@ def phrases_body(by_voice: Mapping[str, Sequence[str]]) -> bytes:
     """The list of phrases: texts and voices."""
     listed = [{"text": text, "voice": voice} for voice, texts in by_voice.items() for text in texts]
     return json.dumps({"phrases": listed}, ensure_ascii=True, separators=(",", ":")).encode("ascii")
-
-
-def _checked(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not value:
-        raise InvalidRequest("'phrases' must be a list of texts", param="phrases")
-    if len(value) > MAX_PHRASES:
-        raise InvalidRequest(f"at most {MAX_PHRASES:,} phrases are kept", param="phrases")
-    for index, phrase in enumerate(value):
-        if not isinstance(phrase, str) or not 0 < len(phrase.strip()) <= len(phrase) <= MAX_PHRASE_CHARACTERS:
-            message = f"'phrases[{index}]' must be a text of 1 to {MAX_PHRASE_CHARACTERS} characters"
-            raise InvalidRequest(message, param="phrases")
-        check_text(phrase, "phrases", where=f"phrases[{index}]")
-    return tuple(dict.fromkeys(value))

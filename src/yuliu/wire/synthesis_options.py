@@ -1,61 +1,115 @@
-"""In what manner a text is to be spoken: the fields of a request that OpenAI's API does not have, and two headers.
+"""Options of synthesis that OpenAI's API does not have: fields of a request, and two headers.
 
-``class``, ``chunking`` and ``max_lead_s`` stay plain values: they replace what a preset says, and what may stand in a
-preset is known to :mod:`yuliu.presets` alone.
+Values of ``class``, ``chunking`` and ``max_lead_s`` replace what a preset says (:mod:`yuliu.presets`).
 """
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from yuliu.audio.chain import NO_EFFECTS
+from msgspec import Meta, Struct, field
+
+from yuliu.audio.chain import NO_EFFECTS, Effects
 from yuliu.errors import InvalidRequest
 from yuliu.text import languages
-from yuliu.wire.effects import EFFECT_FIELDS, effects_of
-from yuliu.wire.strict_json import check_number, check_whole
+from yuliu.types import Lang
+from yuliu.wire.effects import EFFECT_FIELDS, EffectFields
+from yuliu.wire.faults import must
+from yuliu.wire.lexicons import EntriesField, NamesField
+from yuliu.wire.preset_fields import ChunkingField, ClassField, LeadField
+from yuliu.wire.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from yuliu.audio.chain import Effects
-    from yuliu.types import Lang
 
 PRESET_FIELDS = ("class", "chunking", "max_lead_s")
 """Fields that replace those of the preset of the same name."""
 FIELDS = ("preset", *PRESET_FIELDS, "weight", "lead_in_ms", "seed", "language", *EFFECT_FIELDS)
 CLASS_HEADER, WEIGHT_HEADER = "X-Yuliu-Class", "X-Yuliu-Weight"
-"""Headers that say what ``class`` and ``weight`` say, for callers that cannot add fields; the fields win."""
+"""Headers that stand in for ``class`` and ``weight`` where a client cannot add fields; the fields win."""
 MIN_WEIGHT, MAX_WEIGHT = 0.1, 10.0
 MAX_LEAD_IN_MS = 1000
 MAX_SEED = 2**32 - 1
 _DECIMAL = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
+LanguageField = Annotated[str, must("a BCP 47 tag, such as 'zh' or 'en-US', or 'auto'")]
+"""Its value is for :func:`parse_language`: languages are registered while the program runs."""
 
-@dataclass(frozen=True, slots=True)
-class SynthesisOptions:
+
+class SynthesisOptions(Struct, frozen=True):
     """How a request wants to be treated."""
 
     preset: str | None = None
     """Name of a preset; None is the default one."""
-    overrides: Mapping[str, object] = field(default_factory=dict)
-    """Those of :data:`PRESET_FIELDS` that were given, as they came: not checked yet."""
+    overrides: dict[str, object] = {}
+    """Those of :data:`PRESET_FIELDS` that were given."""
     weight: float = 1.0
-    """How much the stream counts among those of its class, from 0.1 to 10."""
+    """Weight of the stream among those of its class, from 0.1 to 10."""
     lead_in_ms: float = 0.0
     """Silence that is sent as soon as the stream is admitted, milliseconds, at most 1000."""
     seed: int = 0
-    """Fixes what an engine draws at random; from 0 to 2**32 - 1."""
+    """Seed of what an engine draws at random; from 0 to 2**32 - 1."""
     language: Lang | None = None
-    """Reads all of the text as this language; None decides by script."""
+    """Language in which all of the text is read; None decides by script."""
     effects: Effects = NO_EFFECTS
     """What is done to the sound."""
 
 
+class SynthesisFields(EffectFields, frozen=True, kw_only=True):
+    """Fields of a request that say how it wants to be treated. What is null counts as left out."""
+
+    preset: Annotated[str | None, must("the name of a preset")] = None
+    """Name of a preset: a set of values for a kind of use."""
+    stream_class: ClassField | None = field(name="class", default=None)
+    """How urgent the stream is; else the preset's."""
+    chunking: ChunkingField | None = None
+    """How the text is cut; else the preset's."""
+    max_lead_s: LeadField | None = None
+    """How far ahead of its listener sound is made, seconds; else the preset's."""
+    weight: Annotated[float, Meta(ge=MIN_WEIGHT, le=MAX_WEIGHT)] | None = None
+    """Weight of the stream among those of its class; 1 if left out."""
+    lead_in_ms: Annotated[float, Meta(ge=0, le=MAX_LEAD_IN_MS)] | None = None
+    """Silence that is sent as soon as the stream is admitted, milliseconds."""
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] | None = None
+    """Seed of what a voice draws at random; 0 if left out."""
+    lexicon: NamesField = None
+    """Names of lexicons of the server, the strongest last."""
+    lexicon_entries: EntriesField = None
+    """Entries for this text alone: a list of them, or an object from texts to readings."""
+    language: LanguageField | None = None
+    """Language in which all of the text is read; ``auto`` decides by script, as if left out."""
+
+    def manner(self, headers: Mapping[str, str]) -> SynthesisOptions:
+        """Return what the fields and headers ask for.
+
+        Raises:
+            InvalidRequest: A header is wrong, or there is no such language; ``param`` names the header or field.
+        """
+        language, changes = parse_language(self.language), self.changes()
+        return SynthesisOptions(
+            self.preset or None,
+            self._overrides(headers.get(CLASS_HEADER.lower())),
+            _header_weight(headers.get(WEIGHT_HEADER.lower())) if self.weight is None else self.weight,
+            self.lead_in_ms or 0.0,
+            self.seed or 0,
+            None if language == "auto" else language,
+            Effects(**changes) if changes else NO_EFFECTS,
+        )
+
+    def _overrides(self, class_of_header: str | None) -> dict[str, object]:
+        of_header = None if class_of_header is None else class_of_header.strip()
+        stream_class = of_header if self.stream_class is None else self.stream_class
+        given = {"class": stream_class, "chunking": self.chunking, "max_lead_s": self.max_lead_s}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+_FIELDS: Schema[SynthesisFields] = Schema(SynthesisFields, what="the object")
+
+
 def parse_synthesis_options(fields: Mapping[str, object], headers: Mapping[str, str]) -> SynthesisOptions:
-    """The manner that a request asks for; what is null counts as left out.
+    """Return the manner that a request asks for.
 
     Args:
         fields: The JSON object of its body.
@@ -64,58 +118,30 @@ def parse_synthesis_options(fields: Mapping[str, object], headers: Mapping[str, 
     Raises:
         InvalidRequest: A value is wrong; ``param`` names its field or header.
     """
-    return SynthesisOptions(
-        preset=_preset(fields.get("preset")),
-        overrides=_overrides(fields, headers.get(CLASS_HEADER.lower())),
-        weight=_weight(fields.get("weight"), headers.get(WEIGHT_HEADER.lower())),
-        lead_in_ms=_lead_in_ms(fields.get("lead_in_ms")),
-        seed=_seed(fields.get("seed")),
-        language=None if (language := parse_language(fields)) == "auto" else language,
-        effects=effects_of(fields),
-    )
+    return _FIELDS.convert(fields).manner(headers)
 
 
-def parse_language(fields: Mapping[str, object]) -> Lang | Literal["auto"] | None:
-    """What the field ``language`` of an object says; None if it is left out or null.
+def parse_language(value: str | None) -> Lang | Literal["auto"] | None:
+    """Return the language that the field ``language`` names; None if it is left out or null.
 
     Raises:
         InvalidRequest: There is no such language. Whether the voice speaks it is not known here.
     """
-    value = fields.get("language")
-    if value is None:
-        return None
-    return "auto" if value == "auto" else languages.parse_language(value)
+    return value if value in (None, "auto") else languages.parse_language(value)
 
 
 def presets_body(presets: Sequence[Mapping[str, object]]) -> bytes:
-    """The list of presets, from plain values of each."""
+    """Return the list of presets, from plain values of each."""
     return json.dumps({"presets": list(presets)}, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 
-def _preset(value: object) -> str | None:
-    if value is not None and not isinstance(value, str):
-        raise InvalidRequest("'preset' must be the name of a preset", param="preset")
-    return value or None
-
-
-def _overrides(fields: Mapping[str, object], class_of_header: str | None) -> dict[str, object]:
-    given = {name: fields[name] for name in PRESET_FIELDS if fields.get(name) is not None}
-    if class_of_header is not None:
-        given.setdefault("class", class_of_header.strip())
-    return given
-
-
-def _weight(value: object, of_header: str | None) -> float:
-    if value is None and of_header is not None:
-        written = of_header.strip()
-        value = float(written) if _DECIMAL.fullmatch(written) else written
-        return check_number(value, WEIGHT_HEADER, MIN_WEIGHT, MAX_WEIGHT)
-    return 1.0 if value is None else check_number(value, "weight", MIN_WEIGHT, MAX_WEIGHT)
-
-
-def _lead_in_ms(value: object) -> float:
-    return 0.0 if value is None else check_number(value, "lead_in_ms", 0, MAX_LEAD_IN_MS)
-
-
-def _seed(value: object) -> int:
-    return 0 if value is None else check_whole(value, "seed", 0, MAX_SEED)
+def _header_weight(value: str | None) -> float:
+    if value is None:
+        return 1.0
+    written = value.strip()
+    weight = float(written) if _DECIMAL.fullmatch(written) else 0.0
+    if not MIN_WEIGHT <= weight <= MAX_WEIGHT:
+        raise InvalidRequest(
+            f"{WEIGHT_HEADER!r} must be a number from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}", param=WEIGHT_HEADER
+        )
+    return weight

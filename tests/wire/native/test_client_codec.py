@@ -12,35 +12,41 @@ from yuliu.errors import InvalidRequest
 from yuliu.types import Coverage, Mark, Skipped, Span, Timing
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.client_codec import parse_reply, request_text
-from yuliu.wire.native.decode import parse_message, parse_object
+from yuliu.wire.native.decode import parse_message
 from yuliu.wire.native.encode import message_text
 
 WORDS = st.text(max_size=8)
 WHOLE = st.integers(0, 2**40)
 MS = st.integers(0, 10**6).map(lambda ms: ms / 8)
 SPANS = st.builds(Span, WHOLE, WHOLE)
-COVERAGES = st.builds(
-    Coverage,
+PLACES = (
     st.lists(SPANS, max_size=3).map(tuple),
-    st.lists(st.builds(Skipped, SPANS, WORDS), max_size=3).map(tuple),
+    st.lists(st.tuples(WHOLE, WHOLE, WORDS), max_size=3).map(tuple),
     st.lists(SPANS, max_size=3).map(tuple),
 )
-TIMES = st.builds(said.Times, **dict.fromkeys(said.Times.__dataclass_fields__, MS))
+TIMES = st.builds(said.Times, **dict.fromkeys(said.Times.__struct_fields__, MS))
 MESSAGES = st.one_of(
     st.builds(said.Started, WORDS, WHOLE, WORDS, WHOLE, WORDS, WORDS, WORDS, WHOLE, WHOLE, WORDS, MS),
     st.builds(said.Continued, WORDS, WORDS, WHOLE, WHOLE, WHOLE, st.booleans()),
-    st.builds(said.SegmentBegun, WORDS, WHOLE, SPANS, MS, WORDS),
-    st.just(said.Timings("a", 4, (Timing(Span(0, 1), "你", 0.02, 0.12),))),
-    st.just(said.Marks("a", 5, (Mark("here", 1, 0.5), Mark("never", 2)))),
+    st.builds(said.SegmentBegun, WORDS, WHOLE, WHOLE, WHOLE, MS, WORDS),
+    st.just(said.Timings("a", 4, said.timing_rows([Timing(Span(0, 1), "你", 0.02, 0.12)]))),
+    st.just(said.Marks("a", 5, said.mark_rows([Mark("here", 1, 0.5), Mark("never", 2)]))),
     st.builds(said.Stalled, WORDS, WHOLE, MS),
     st.builds(said.Resumed, WORDS, WHOLE, MS),
     st.builds(
         said.Done,
-        *(WORDS, WHOLE, COVERAGES, MS, WHOLE, WHOLE, st.booleans(), st.lists(WORDS, max_size=2).map(tuple)),
+        *(WORDS, WHOLE, *PLACES, MS, WHOLE, WHOLE, st.booleans(), st.lists(WORDS, max_size=2).map(tuple)),
         st.none() | TIMES,
     ),
-    st.builds(said.CancelAck, WORDS, WHOLE, COVERAGES, MS, MS, WHOLE, heard_ms=st.none() | MS, heard_source_end=WHOLE),
-    st.builds(said.Failure, WORDS, WORDS, st.just("context"), coverage=st.none() | COVERAGES, audio_ms=st.none() | MS),
+    st.builds(said.CancelAck, WORDS, WHOLE, *PLACES, MS, MS, WHOLE, heard_ms=st.none() | MS, heard_source_end=WHOLE),
+    st.builds(said.Failure, WORDS, WORDS, st.just("context"), audio_ms=st.none() | MS),
+    st.builds(
+        said.Failure,
+        WORDS,
+        WORDS,
+        st.just("context"),
+        **dict(zip(("spoken", "skipped", "failed"), PLACES, strict=True)),
+    ),
     st.builds(said.Pong, WHOLE, MS, MS),
     st.builds(said.Draining, MS),
 )
@@ -52,11 +58,26 @@ def test_what_the_server_says_comes_back_whole(message: said.ServerMessage) -> N
     assert parse_reply(message_text(message)) == message
 
 
+def test_values_of_a_message_are_those_that_it_was_made_from() -> None:
+    """Seconds and places, from the rows on the wire."""
+    coverage = Coverage((Span(0, 2),), (Skipped(Span(2, 3), "punctuation"),), (Span(3, 5),))
+    spoken, skipped, failed = coverage.spoken, said.skipped_rows(coverage), coverage.failed
+    assert said.Done("a", 0, spoken, skipped, failed).coverage == coverage
+    assert said.CancelAck("a", 0, spoken, skipped, failed).coverage == coverage
+    broken = said.Failure("error", "it broke", spoken=spoken, skipped=skipped, failed=failed)
+    assert broken.coverage == coverage
+    assert said.Failure("error", "it broke").coverage is None
+    assert said.SegmentBegun(start=3, end=5).source == Span(3, 5)
+    timings, marks = (Timing(Span(0, 1), "你", 0.02, 0.12),), (Mark("here", 1, 0.5), Mark("never", 2))
+    assert said.Timings(rows=said.timing_rows(timings)).timings == timings
+    assert said.Marks(rows=said.mark_rows(marks)).marks == marks
+
+
 def test_what_the_client_says_is_what_the_server_reads() -> None:
     """Of each kind."""
 
     def read(kind: str, context: str | None = "a", **values: object) -> said.ClientMessage:
-        return parse_message(parse_object(request_text(kind, context, **values)))
+        return parse_message(request_text(kind, context, **values))
 
     assert read("text", text="你𝄞") == said.TextDelta("a", "你𝄞")
     assert read("flush") == said.Flush("a")
@@ -86,7 +107,7 @@ def test_what_is_new_to_this_version_is_left_out() -> None:
 SCRAPS = st.recursive(
     st.none() | st.booleans() | st.integers() | WORDS, lambda inner: st.lists(inner, max_size=4), max_leaves=6
 )
-NAMES = sorted({each for kind in (said.Done, said.Timings, said.Started) for each in kind.__dataclass_fields__})
+NAMES = sorted({each for kind in (said.Done, said.Timings, said.Started) for each in kind.__struct_encode_fields__})
 
 
 @given(

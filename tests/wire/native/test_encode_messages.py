@@ -10,19 +10,28 @@ from hypothesis import strategies as st
 
 from yuliu.types import Coverage, Mark, Skipped, Span, Timing
 from yuliu.wire.native.encode import HEAD_NUM_BYTES, message_text, parse_sound_frame, sound_bytes
-from yuliu.wire.native.messages import Done, Failure, Marks, SegmentBegun, Timings
+from yuliu.wire.native.messages import (
+    Done,
+    Failure,
+    Marks,
+    SegmentBegun,
+    Timings,
+    mark_rows,
+    skipped_rows,
+    timing_rows,
+)
 
 
 def test_messages_are_flat_json() -> None:
     """Without what is not known; places and times as the page says."""
-    assert message_text(SegmentBegun("a", 3, Span(0, 2), 20.00001, "你好")) == (
+    assert message_text(SegmentBegun("a", 3, 0, 2, 20.00001, "你好")) == (
         '{"type":"segment","context":"a","seq":3,"start":0,"end":2,"at_ms":20.0,"spoken":"\\u4f60\\u597d"}'
     )
     timings = (Timing(Span(0, 1), "你", 0.02, 0.12),)
-    assert json.loads(message_text(Timings("a", 4, timings)))["timings"] == [["你", 20.0, 120.0, 0, 1]]
-    assert json.loads(message_text(Marks("a", 5, (Mark("here", 1, 0.5),))))["marks"] == [["here", 500.0, 1]]
+    assert json.loads(message_text(Timings("a", 4, timing_rows(timings))))["timings"] == [["你", 20.0, 120.0, 0, 1]]
+    assert json.loads(message_text(Marks("a", 5, mark_rows((Mark("here", 1, 0.5),)))))["marks"] == [["here", 500.0, 1]]
     coverage = Coverage((Span(0, 2),), (Skipped(Span(2, 3), "punctuation"),), (Span(3, 4),))
-    done = json.loads(message_text(Done("a", 6, coverage)))
+    done = json.loads(message_text(Done("a", 6, coverage.spoken, skipped_rows(coverage), coverage.failed)))
     assert (done["spoken"], done["skipped"], done["failed"]) == ([[0, 2]], [[2, 3, "punctuation"]], [[3, 4]])
     assert json.loads(message_text(Failure("overloaded", "later", retry_after_s=2.0))) == {
         "type": "error",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from msgspec import structs
 
-from yuliu.types import Span
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.client_codec import parse_reply, request_text
 from yuliu.wire.native.encode import parse_sound_frame
@@ -38,7 +38,9 @@ class Made:
 
     @property
     def messages(self) -> list[said.Told]:
-        return [replace(each, seq=seq) for seq, each in enumerate(m for m in self.made if not isinstance(m, bytes))]
+        return [
+            structs.replace(each, seq=seq) for seq, each in enumerate(m for m in self.made if not isinstance(m, bytes))
+        ]
 
 
 class Server:
@@ -106,7 +108,7 @@ class Server:
         if isinstance(record, EncodedPiece):
             self.out.append(self.conversation.send_sound(name, record.offset, record.data))
         elif record is not None:
-            self.out.append(self.conversation.send(replace(record, context=name)))
+            self.out.append(self.conversation.send(structs.replace(record, context=name)))
 
 
 @dataclass
@@ -219,7 +221,7 @@ class Joined(RuleBasedStateMachine):
     def server_makes_a_message(self, name: str, what: str) -> None:
         """As before; some end it."""
         told: dict[str, said.Told] = {
-            "segment": said.SegmentBegun(source=Span(0, 1)),
+            "segment": said.SegmentBegun(start=0, end=1),
             "done": said.Done(),
             "failed": said.Failure("synthesis_failed", "it failed", "context"),
         }

@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from yuliu.types import Span
 from yuliu.wire.native.encode import parse_sound_frame
 from yuliu.wire.native.messages import (
     Cancel,
@@ -70,7 +69,7 @@ def test_a_context_from_start_to_done() -> None:
     """The usual way, and the listener's interruption after all was sent."""
     conversation = started()
     assert say(conversation, "text") == TextDelta("a", "hello")
-    conversation.send(SegmentBegun(context="a", source=Span(0, 5)))
+    conversation.send(SegmentBegun(context="a", start=0, end=5))
     assert say(conversation, "end") == End("a")
     assert refusal(say(conversation, "text")).code == "text_ended"
     assert say(conversation, "playback") == PlaybackPosition("a", 10)

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.types import Span, Timing
 from yuliu.wire.native.encode import MAX_SOUND_BYTES
 from yuliu.wire.native.messages import SegmentBegun, Timings
 from yuliu.wire.native.replay_buffer import (
@@ -36,7 +35,7 @@ def filled(made: Made, *, max_bytes: int = 10**9) -> ReplayBuffer:
     window = ReplayBuffer(max_bytes, max_age_s=60)
     for each in made:
         if each is None:
-            window.tell(SegmentBegun(source=Span(0, 1)))
+            window.tell(SegmentBegun(start=0, end=1))
         else:
             window.add_sound(each, 0.0)
     return window
@@ -197,7 +196,7 @@ def test_what_is_not_sent_can_be_dropped() -> None:
     assert window.next(0.0)
     window.drop_unsent()
     assert (window.num_bytes, window.num_messages, window.has_unsent) == (2, 0, False)
-    window.tell(SegmentBegun(source=Span(0, 1)))
+    window.tell(SegmentBegun(start=0, end=1))
     told = window.next(0.0)
     assert isinstance(told, SegmentBegun)
     assert told.seq == 0
@@ -206,7 +205,7 @@ def test_what_is_not_sent_can_be_dropped() -> None:
 def test_what_tells_many_places_counts_as_more() -> None:
     """A message of a long segment is not small in memory."""
     window = ReplayBuffer(10**6, 60)
-    window.tell(Timings(timings=(Timing(Span(0, 1), "x", 0.0, 0.1),) * 100))
+    window.tell(Timings(rows=(("x", 0.0, 100.0, 0, 1),) * 100))
     assert window.next(0.0)
     assert window._num_kept > 100 * 200 + MESSAGE_NUM_BYTES
 

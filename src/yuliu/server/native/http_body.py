@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from yuliu.errors import NothingToSpeak, TimedOut, YuliuError
 from yuliu.server.transport.http import SLOW_BODY
@@ -93,7 +94,7 @@ class BodyConnection:
     def _take(self, messages: list[said.Start | ForText]) -> None:
         for message in messages:
             if isinstance(message, said.Start):
-                self._stream = self._open_stream(replace(message, timings=False, resume_s=0.0))
+                self._stream = self._open_stream(structs.replace(message, timings=False, resume_s=0.0))
                 self._stream.attach(self)
                 self.wake()
             elif self._stream is not None and not self._stream.text_ended:

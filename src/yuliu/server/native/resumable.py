@@ -191,7 +191,9 @@ class ResumableStream:
         self._sent.set()
         return said.CancelAck(
             seq=self.window.num_messages,
-            coverage=ending.coverage,
+            spoken=ending.coverage.spoken,
+            skipped=said.skipped_rows(ending.coverage),
+            failed=ending.coverage.failed,
             audio_ms=1000 * ending.audio_s,
             delivered_ms=self.window.sent_ms,
             num_bytes=self.window.num_sent_bytes,
@@ -290,12 +292,12 @@ class ResumableStream:
         is_sound = bool(chunk.timings) or (len(chunk.samples) > 0 and bool(chunk.samples.any()))
         if is_sound and chunk.source != self._source:
             self._source = chunk.source
-            words = spoken_words(chunk.timings)
-            self._tell(said.SegmentBegun(source=chunk.source, at_ms=1000 * chunk.start_s, spoken=words))
+            words, (start, end) = spoken_words(chunk.timings), chunk.source
+            self._tell(said.SegmentBegun(start=start, end=end, at_ms=1000 * chunk.start_s, spoken=words))
             if chunk.timings and self.start.timings:
-                self._tell(said.Timings(timings=chunk.timings))
+                self._tell(said.Timings(rows=said.timing_rows(chunk.timings)))
         if chunk.marks:
-            self._tell(said.Marks(marks=chunk.marks))
+            self._tell(said.Marks(rows=said.mark_rows(chunk.marks)))
 
     def _dry(self) -> None:
         if self._stream is None or self._stream.ending is not None:
@@ -330,7 +332,9 @@ class ResumableStream:
 
     def _done(self, ending: Finished) -> said.Done:
         return said.Done(
-            coverage=ending.coverage,
+            spoken=ending.coverage.spoken,
+            skipped=said.skipped_rows(ending.coverage),
+            failed=ending.coverage.failed,
             audio_ms=1000 * ending.audio_s,
             num_bytes=self.window.num_bytes,
             num_characters=self.num_characters,

@@ -10,8 +10,9 @@ import asyncio
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from yuliu.errors import Closed, InvalidRequest, YuliuError
 from yuliu.wire.native import messages as said
@@ -215,7 +216,7 @@ class StreamSocket:
         if stream is not None:
             stream.detach(self)
             self._streams.drop(stream)
-        self._answer(replace(told, context=name))
+        self._answer(structs.replace(told, context=name))
         self._look_if_all_over()
 
     # Sending.
@@ -251,7 +252,7 @@ class StreamSocket:
             answer = self._answers.popleft()
             self._room.set()
             if isinstance(answer, said.Pong):
-                answer = self._conversation.send(replace(answer, t_send_ms=1000 * time.monotonic()))
+                answer = self._conversation.send(structs.replace(answer, t_send_ms=1000 * time.monotonic()))
             await send({"type": "websocket.send", "text": answer})
 
     async def _send_records(self, send: Send) -> bool:
@@ -281,7 +282,7 @@ class StreamSocket:
     def _message(self, name: str, stream: ResumableStream, record: said.Told) -> str:
         if isinstance(record, said.Failure):
             self._error_told(record.code)
-        text = self._conversation.send(replace(record, context=name))
+        text = self._conversation.send(structs.replace(record, context=name))
         if self._conversation.state(name) is ContextState.OVER:
             self._streams.keep(stream)
             for known in [each for each in self._contexts if self._conversation.state(each) is ContextState.UNKNOWN]:

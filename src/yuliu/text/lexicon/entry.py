@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import unicodedata
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
+
+from msgspec import Meta, Struct
+from msgspec.structs import force_setattr
 
 from yuliu.errors import InvalidRequest
 from yuliu.text.languages import parse_language, phoneme_alphabets
@@ -17,17 +19,16 @@ MAX_TEXT_CHARACTERS = 64
 MAX_READING_CHARACTERS = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True, forbid_unknown_fields=True):
     """What is said for a text.
 
     Raises:
         InvalidRequest: A field is empty, too long or none of the choices; ``param`` names it.
     """
 
-    text: str
+    text: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": MAX_TEXT_CHARACTERS})]
     """As written, at most 64 characters; letters match in either case and width, unless ``match_case``."""
-    reading: str
+    reading: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": MAX_READING_CHARACTERS})]
     """What is said, at most 200 characters: words if ``alphabet`` is None, else phonemes."""
     alphabet: str | None = None
     """Phoneme alphabet of a registered language: pinyin with tone digits or marks for Mandarin, IPA or misaki's symbols
@@ -50,7 +51,7 @@ class Entry:
         if self.alphabet is not None:
             _check_choice("alphabet", self.alphabet, phoneme_alphabets())
         if self.lang is not None:
-            object.__setattr__(self, "lang", parse_language(self.lang, param="lang"))
+            force_setattr(self, "lang", parse_language(self.lang, param="lang"))
         _check_choice("where", self.where, (None, *get_args(Where)))
         _check_choice("stage", self.stage, get_args(LexiconStage))
         if self.stage == "after" and self.alphabet is not None:

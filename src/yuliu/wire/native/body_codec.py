@@ -8,7 +8,7 @@ import codecs
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest
-from yuliu.wire.native.decode import MAX_MESSAGE_BYTES, START_FIELDS, parse_message, parse_object
+from yuliu.wire.native.decode import MAX_MESSAGE_BYTES, START_FIELDS, message_of, parse_object
 from yuliu.wire.native.messages import End, ForText, Start, TextDelta
 from yuliu.wire.strict_json import media_type
 
@@ -104,7 +104,7 @@ class Body:
             if self._started:
                 raise InvalidRequest("'start' must be the first line", param="type")
             return self._start({name: value for name, value in fields.items() if name != "type"})
-        message = parse_message({**fields, "context": _CONTEXT})
+        message = message_of({**fields, "context": _CONTEXT})
         assert isinstance(message, ForText)  # noqa: S101 - the others were refused
         return [*self._start({}), message]
 
@@ -113,7 +113,7 @@ class Body:
         if self._started:
             return []
         self._started = True
-        message = parse_message({**self._fields, **fields, "type": "start", "context": _CONTEXT})
+        message = message_of({**self._fields, **fields, "type": "start", "context": _CONTEXT})
         assert isinstance(message, Start)  # noqa: S101 - as its type says
         return [message]
 

@@ -1,193 +1,165 @@
-"""What a client sent, read: JSON objects with a ``type``. Strict: what is not known is refused, never guessed at."""
+"""Messages of clients, read: JSON objects with a ``type``. What is not known is refused, never guessed at."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta
 
 from yuliu.errors import InvalidRequest
-from yuliu.types import MAX_SPEED, MIN_SPEED
-from yuliu.wire.effects import EFFECT_FIELDS, parse_effects
-from yuliu.wire.lexicons import parse_entries, parse_names
+from yuliu.wire.effects import EffectFields
+from yuliu.wire.lexicons import entries_of, entry_names
 from yuliu.wire.native.messages import (
+    CONTEXT_PATTERN,
     DEFAULT_RESUME_S,
+    MAX_RESUME_S,
     Cancel,
     Config,
+    ContextName,
     End,
     Flush,
     OutputFormat,
     Ping,
     PlaybackPosition,
     Resume,
+    Speed,
     Start,
     TextDelta,
 )
-from yuliu.wire.strict_json import check_flag, check_number, check_text, check_whole, read_object
-from yuliu.wire.synthesis_options import FIELDS as SYNTHESIS_FIELDS
-from yuliu.wire.synthesis_options import parse_language, parse_synthesis_options
+from yuliu.wire.preset_fields import ChunkingField
+from yuliu.wire.schema import Schema, field_names
+from yuliu.wire.strict_json import read_json
+from yuliu.wire.synthesis_options import LanguageField, SynthesisFields, parse_language
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from yuliu.wire.native.messages import ClientMessage
 
-    Fields = Mapping[str, object]
-
 MAX_MESSAGE_BYTES = 131_072
-"""A longer message ends the connection: it is not read."""
-MAX_RESUME_S = 60.0
-MAX_PING_ID_CHARACTERS = 64
-_MAX_WHOLE = 2**53
-"""Larger numbers are not whole in every JSON reader."""
-_MAX_MS = 1e9
-_CONTEXT = re.compile(r"[A-Za-z0-9._:-]{1,64}", re.ASCII)
-_STREAM = re.compile(r"[A-Za-z0-9._:-]{1,128}", re.ASCII)
+"""Maximum size of a message; a longer one ends the connection and is not read."""
 
 
-def parse_object(text: str) -> dict[str, object]:
-    """The JSON object in a message.
+class StartFields(
+    SynthesisFields, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="start"
+):
+    """Open a context. What is left out or null has its usual value."""
 
-    Raises:
-        InvalidRequest: It is none, or one that two readers would read differently.
-    """
-    return read_object(text, what="the message")
+    context: ContextName
+    """Name of the context, which all its messages carry."""
+    voice: str | None = None
+    """Name of a voice; the default one if left out or empty."""
+    format: str | None = None
+    """How the sound is encoded; ``pcm`` if left out."""
+    sample_rate: Annotated[int, Meta(ge=1, le=192_000)] | None = None
+    """Sample rate, Hz; the voice's if left out, or the nearest that the format can carry."""
+    channels: Annotated[int, Meta(ge=1, le=2)] | None = None
+    """1, or 2 for the same sound on both sides."""
+    kbps: Annotated[int, Meta(ge=1, le=1_000)] | None = None
+    """Bit rate in thousands of bits a second; one at which speech sounds clean if left out."""
+    speed: Speed | None = None
+    """Pace; 1 is the voice's own."""
+    timings: bool | None = None
+    """Whether ``timing`` messages are wanted; they are if left out."""
+    times: bool | None = None
+    """Whether ``done`` is to tell what the time to the first sound went into."""
+    resume_s: Annotated[float, Meta(ge=0, le=MAX_RESUME_S)] | None = None
+    """How long the stream waits after a drop, seconds; 0 ends it at once."""
+
+    def start(self) -> Start:
+        """Return the message, with the usual values for what is left out.
+
+        Raises:
+            InvalidRequest: An entry of a lexicon is wrong; ``param`` names it.
+        """
+        return Start(
+            self.context,
+            self.voice or None,
+            OutputFormat(self.format or "pcm", self.sample_rate, self.channels or 1, self.kbps),
+            1.0 if self.speed is None else self.speed,
+            self.manner({}),
+            entry_names(self.lexicon),
+            entries_of(self.lexicon_entries),
+            self.timings is not False,
+            self.times is True,
+            DEFAULT_RESUME_S if self.resume_s is None else self.resume_s,
+        )
 
 
-def context_of(fields: Fields) -> str | None:
-    """The context that a message is about, if it says so rightly."""
-    context = fields.get("context")
-    return context if isinstance(context, str) and _CONTEXT.fullmatch(context) else None
+class ConfigFields(EffectFields, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="config"):
+    """Cut or speak otherwise from now on. What is left out or null stays as it is."""
+
+    context: ContextName
+    """Name of the context."""
+    speed: Speed | None = None
+    """Pace; 1 is the voice's own."""
+    chunking: ChunkingField | None = None
+    """How text is cut."""
+    language: LanguageField | None = None
+    """Language in which what follows is read; ``auto`` decides by script."""
+
+    def config(self) -> Config:
+        """Return the message.
+
+        Raises:
+            InvalidRequest: There is no such language.
+        """
+        return Config(self.context, self.speed, self.chunking, parse_language(self.language), self.changes())
 
 
-def parse_message(fields: Fields) -> ClientMessage:
-    """The message that an object is.
+ClientFields = StartFields | TextDelta | Flush | ConfigFields | PlaybackPosition | Cancel | End | Resume | Ping
+"""Messages of clients as they go over the wire."""
+KINDS: Mapping[str, tuple[str, ...]] = {
+    str(each.__struct_config__.tag): field_names(each)[1:]
+    for each in (StartFields, TextDelta, Flush, ConfigFields, PlaybackPosition, Cancel, End, Resume, Ping)
+}
+"""Fields of each message that clients may send."""
+START_FIELDS = KINDS["start"]
+_CONTEXT = re.compile(CONTEXT_PATTERN)
+_MESSAGE: Schema[ClientFields] = Schema(ClientFields, what="the message")
+
+
+def parse_message(data: str | bytes) -> ClientMessage:
+    """Return the message in a frame.
 
     Raises:
         InvalidRequest: It is none; ``param`` names the field at fault.
     """
-    kind = fields.get("type")
-    if not isinstance(kind, str) or kind not in _READERS:
-        raise InvalidRequest(f"'type' must be one of {', '.join(_READERS)}", param="type")
-    known, read = _READERS[kind]
-    if not {"type", *known} >= set(fields):
-        raise InvalidRequest(f"{kind!r} has fields that are not known; known are {', '.join(known)}")
-    return read(fields)
+    return _value(_MESSAGE.decode(data))
 
 
-def _context(fields: Fields) -> str:
-    context = context_of(fields)
-    if context is None:
-        raise InvalidRequest("'context' must be 1 to 64 of A-Z a-z 0-9 . _ : -", param="context")
-    return context
-
-
-def _start(fields: Fields) -> Start:
-    return Start(
-        context=_context(fields),
-        voice=_name(fields, "voice"),
-        sound=parse_sound(fields),
-        speed=_number(fields, "speed", MIN_SPEED, MAX_SPEED, default=1.0),
-        manner=parse_synthesis_options(fields, {}),
-        lexicon=parse_names(fields.get("lexicon")),
-        lexicon_entries=parse_entries(fields.get("lexicon_entries")),
-        timings=_flag(fields, "timings", default=True),
-        times=_flag(fields, "times", default=False),
-        resume_s=_number(fields, "resume_s", 0, MAX_RESUME_S, default=DEFAULT_RESUME_S),
-    )
-
-
-def parse_sound(fields: Fields) -> OutputFormat:
-    """How sound is to be sent; whether the format exists and can be had so is for the encoders to say.
+def message_of(fields: Mapping[str, object]) -> ClientMessage:
+    """Return the message that an object is.
 
     Raises:
-        InvalidRequest: A field is not of its kind.
+        InvalidRequest: It is none; ``param`` names the field at fault.
     """
-    return OutputFormat(
-        format=_name(fields, "format") or "pcm",
-        sample_rate=_whole(fields, "sample_rate", 1, 192_000) if fields.get("sample_rate") is not None else None,
-        channels=_whole(fields, "channels", 1, 2) if fields.get("channels") is not None else 1,
-        kbps=_whole(fields, "kbps", 1, 1_000) if fields.get("kbps") is not None else None,
-    )
+    return _value(_MESSAGE.convert(fields))
 
 
-def _resume(fields: Fields) -> Resume:
-    stream = fields.get("stream")
-    if not isinstance(stream, str) or not _STREAM.fullmatch(stream):
-        raise InvalidRequest("'stream' must be the id that 'started' told", param="stream")
-    offset, seq = _whole(fields, "offset", 0, _MAX_WHOLE), _whole(fields, "seq", 0, _MAX_WHOLE)
-    return Resume(_context(fields), stream, offset, seq)
+def parse_object(text: str) -> dict[str, object]:
+    """Return the fields of a message, which are not checked yet.
+
+    Raises:
+        InvalidRequest: It is no JSON object, or one that two readers would read differently.
+    """
+    fields = read_json(text, what="the message")
+    if not isinstance(fields, dict):
+        raise InvalidRequest("the message must be a JSON object")
+    return fields
 
 
-def _text(fields: Fields) -> TextDelta:
-    return TextDelta(_context(fields), _string(fields, "text"))
+def context_of(fields: Mapping[str, object]) -> str | None:
+    """Return the context that a message is about, if it names one rightly."""
+    context = fields.get("context")
+    return context if isinstance(context, str) and _CONTEXT.search(context) else None
 
 
-def _config(fields: Fields) -> Config:
-    speed = fields.get("speed")
-    wanted = None if speed is None else _number(fields, "speed", MIN_SPEED, MAX_SPEED, default=1.0)
-    cut, language, effects = fields.get("chunking"), parse_language(fields), parse_effects(fields)
-    return Config(_context(fields), wanted, cut, language, effects)
-
-
-def _playback(fields: Fields) -> PlaybackPosition:
-    if fields.get("position_ms") is None:
-        raise InvalidRequest("'position_ms' is missing", param="position_ms")
-    return PlaybackPosition(_context(fields), _number(fields, "position_ms", 0, _MAX_MS, default=0.0))
-
-
-def _cancel(fields: Fields) -> Cancel:
-    known = fields.get("position_ms") is not None
-    return Cancel(_context(fields), _number(fields, "position_ms", 0, _MAX_MS, default=0.0) if known else None)
-
-
-def _ping(fields: Fields) -> Ping:
-    given = fields.get("id")
-    if isinstance(given, str) and len(given) <= MAX_PING_ID_CHARACTERS:
-        return Ping(check_text(given, "id"))
-    if given is None or (isinstance(given, int | float) and not isinstance(given, bool) and abs(given) <= _MAX_WHOLE):
-        return Ping(given)
-    raise InvalidRequest(f"'id' must be a number or a string of at most {MAX_PING_ID_CHARACTERS}", param="id")
-
-
-def _string(fields: Fields, param: str) -> str:
-    return check_text(fields.get(param), param)
-
-
-def _name(fields: Fields, param: str) -> str | None:
-    """A string; None if it is left out, null or empty."""
-    return None if fields.get(param) is None else _string(fields, param) or None
-
-
-def _number(fields: Fields, param: str, low: float, high: float, *, default: float) -> float:
-    value = fields.get(param)
-    return default if value is None else check_number(value, param, low, high)
-
-
-def _whole(fields: Fields, param: str, low: int, high: int) -> int:
-    return check_whole(fields.get(param), param, low, high)
-
-
-def _flag(fields: Fields, param: str, *, default: bool) -> bool:
-    value = fields.get(param)
-    return default if value is None else check_flag(value, param)
-
-
-SOUND_FIELDS = ("format", "sample_rate", "channels", "kbps")
-START_FIELDS = (
-    *("context", "voice", *SOUND_FIELDS, "speed", *SYNTHESIS_FIELDS),
-    *("lexicon", "lexicon_entries", "timings", "times", "resume_s"),
-)
-_READERS: Mapping[str, tuple[tuple[str, ...], Callable[[Fields], ClientMessage]]] = {
-    "start": (START_FIELDS, _start),
-    "text": (("context", "text"), _text),
-    "flush": (("context",), lambda fields: Flush(_context(fields))),
-    "config": (("context", "speed", "chunking", "language", *EFFECT_FIELDS), _config),
-    "playback": (("context", "position_ms"), _playback),
-    "cancel": (("context", "position_ms"), _cancel),
-    "end": (("context",), lambda fields: End(_context(fields))),
-    "resume": (("context", "stream", "offset", "seq"), _resume),
-    "ping": (("id",), _ping),
-}
-"""Fields and reader of each message that clients may send."""
-KINDS: Mapping[str, tuple[str, ...]] = {kind: known for kind, (known, _) in _READERS.items()}
-"""Fields of each message that clients may send."""
+def _value(message: ClientFields) -> ClientMessage:
+    match message:
+        case StartFields():
+            return message.start()
+        case ConfigFields():
+            return message.config()
+    return message

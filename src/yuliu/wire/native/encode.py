@@ -4,30 +4,14 @@ from __future__ import annotations
 
 import json
 import struct
-from dataclasses import fields
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
-from yuliu.types import Coverage, Mark, Span, Timing
-from yuliu.wire.native.messages import (
-    CancelAck,
-    Continued,
-    Done,
-    Draining,
-    Failure,
-    Marks,
-    Pong,
-    Resumed,
-    SegmentBegun,
-    Stalled,
-    Started,
-    Times,
-    Timings,
-)
+from msgspec import Struct
+
+from yuliu.wire.native.messages import ServerMessage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from yuliu.wire.native.messages import ServerMessage
 
 SOUND = 1
 """The kind of binary frame that carries sound: its first byte."""
@@ -35,20 +19,7 @@ _HEAD = struct.Struct("!BxxxIQ")
 HEAD_NUM_BYTES = _HEAD.size
 MAX_SOUND_BYTES = 16_384
 """Sound in one frame."""
-TYPES: Mapping[type[ServerMessage], str] = {
-    Started: "started",
-    Continued: "continued",
-    SegmentBegun: "segment",
-    Timings: "timing",
-    Marks: "marks",
-    Stalled: "stalled",
-    Resumed: "resumed",
-    Done: "done",
-    CancelAck: "cancelled",
-    Failure: "error",
-    Pong: "pong",
-    Draining: "draining",
-}
+TYPES: Mapping[type[ServerMessage], str] = {each: str(each.__struct_config__.tag) for each in get_args(ServerMessage)}
 """The ``type`` of each message."""
 
 
@@ -63,13 +34,21 @@ class SoundFrame(NamedTuple):
 
 
 def message_text(message: ServerMessage) -> str:
-    """A message as it goes over the wire; what is None is left out."""
-    values: dict[str, object] = {"type": TYPES[type(message)]}
-    for each in fields(message):
-        value = getattr(message, each.name)
-        if value is not None:
-            values |= _plain(each.name, value)
+    """Return a message as it goes over the wire, in ASCII; None is left out, milliseconds have three decimals."""
+    values = {"type": TYPES[type(message)]} | _values(message)
     return json.dumps(values, ensure_ascii=True, separators=(",", ":"))
+
+
+def _values(struct: Struct) -> dict[str, object]:
+    found = zip(struct.__struct_encode_fields__, struct.__struct_fields__, strict=True)
+    pairs = ((name, getattr(struct, field)) for name, field in found)
+    return {name: _plain(name, value) for name, value in pairs if value is not None}
+
+
+def _plain(name: str, value: object) -> object:
+    if isinstance(value, Struct):
+        return _values(value)
+    return round(value, 3) if isinstance(value, float) and name.endswith("_ms") else value
 
 
 def sound_bytes(tag: int, offset: int, data: bytes) -> bytes:
@@ -89,34 +68,3 @@ def parse_sound_frame(frame: bytes) -> SoundFrame:
     if kind != SOUND:
         raise ValueError(f"there are no frames of kind {kind}")
     return SoundFrame(tag, offset, frame[HEAD_NUM_BYTES:])
-
-
-def _plain(name: str, value: object) -> dict[str, object]:
-    match value:
-        case Coverage():
-            return {
-                "spoken": value.spoken,
-                "skipped": [[*skip.source, skip.rule] for skip in value.skipped],
-                "failed": value.failed,
-            }
-        case Span():
-            return {"start": value.start, "end": value.end}
-        case Times():
-            return {name: {each.name: round(getattr(value, each.name), 3) for each in fields(value)}}
-        case float() if name.endswith("_ms"):
-            return {name: round(value, 3)}
-        case tuple():
-            return {name: [_item(each) for each in value]}
-        case _:
-            return {name: value}
-
-
-def _item(value: object) -> object:
-    match value:
-        case Timing():
-            times_ms = [round(1000 * value.start_s, 1), round(1000 * value.end_s, 1)]
-            return [value.text, *times_ms, *value.source]
-        case Mark():
-            return [value.name, None if value.time_s is None else round(1000 * value.time_s, 1), value.offset]
-        case _:
-            return value

@@ -5,26 +5,49 @@ Places in the text count code points from the beginning of the context's text; t
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta, Struct, field
 
 from yuliu.errors import InvalidRequest, Overloaded
-from yuliu.types import Coverage, Span
+from yuliu.text.lexicon import Entry
+from yuliu.types import MAX_SPEED, MIN_SPEED, Coverage, Lang, Mark, Skipped, Span, Timing
+from yuliu.wire.faults import must
 from yuliu.wire.synthesis_options import SynthesisOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable
 
     from yuliu.errors import YuliuError
-    from yuliu.text.lexicon import Entry
-    from yuliu.types import Ending, Lang, Mark, Timing
+    from yuliu.types import Ending
 
 DEFAULT_RESUME_S = 10.0
 """How long a stream waits for its client after a drop, where nothing else is asked for."""
 
-NOWHERE = Span(0, 0)
+MAX_RESUME_S = 60.0
+MAX_PING_ID_CHARACTERS = 64
+MAX_WHOLE = 2**53
+"""Larger numbers are not whole in every JSON reader."""
+MAX_MS = 1e9
 
+CONTEXT_PATTERN, _STREAM_PATTERN = (rf"^[A-Za-z0-9._:-]{{1,{length}}}$(?!\n)" for length in (64, 128))
+"""``(?!\\n)``, since Python's ``$`` matches before a newline at the end, too."""
+ContextName = Annotated[str, must("1 to 64 of A-Z a-z 0-9 . _ : -", pattern=CONTEXT_PATTERN)]
+"""Name of a context, chosen by the client."""
+StreamName = Annotated[str, must("the id that 'started' told", pattern=_STREAM_PATTERN)]
+Position = Annotated[float, Meta(ge=0, le=MAX_MS)]
+"""Place in the sound of a context, milliseconds."""
+Count = Annotated[int, Meta(ge=0, le=MAX_WHOLE)]
+Speed = Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)]
+_NUMBER_ID = Meta(ge=-MAX_WHOLE, le=MAX_WHOLE)
+PingId = Annotated[
+    Annotated[str, Meta(max_length=MAX_PING_ID_CHARACTERS)]
+    | Annotated[int, _NUMBER_ID]
+    | Annotated[float, _NUMBER_ID]
+    | None,
+    must(f"a number or a string of at most {MAX_PING_ID_CHARACTERS}"),
+]
 Ends = Literal["nothing", "context", "connection"]
 """What an error is the end of."""
 
@@ -49,8 +72,11 @@ class Close(IntEnum):
 # What clients say.
 
 
-@dataclass(frozen=True, slots=True)
-class OutputFormat:
+class ClientStruct(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    """A message of a client as it goes over the wire. What is not known is refused, never guessed at."""
+
+
+class OutputFormat(Struct, frozen=True):
     """How sound is to be sent."""
 
     format: str = "pcm"
@@ -58,20 +84,19 @@ class OutputFormat:
     """Hz; None is the voice's, or the nearest that the format can carry."""
     channels: int = 1
     kbps: int | None = None
-    """Thousands of bits a second; None is one at which speech sounds clean."""
+    """Bit rate in thousands of bits a second; None is one at which speech sounds clean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(Struct, frozen=True):
     """Open a context."""
 
     context: str
     voice: str | None = None
     sound: OutputFormat = OutputFormat()
     speed: float = 1.0
-    manner: SynthesisOptions = field(default_factory=SynthesisOptions)
+    manner: SynthesisOptions = SynthesisOptions()
     lexicon: tuple[str, ...] = ()
-    lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
+    lexicon_entries: tuple[Entry, ...] = ()
     timings: bool = True
     """Whether ``timing`` messages are wanted."""
     times: bool = False
@@ -79,268 +104,403 @@ class Start:
     resume_s: float = DEFAULT_RESUME_S
     """How long the stream waits after a drop, seconds; 0 ends it at once."""
 
+    def __repr__(self) -> str:
+        """Return the message without its entries, which are text of the user."""
+        return f"Start(context={self.context!r}, voice={self.voice!r}, sound={self.sound!r})"
 
-@dataclass(frozen=True, slots=True)
-class Resume:
+
+class Resume(ClientStruct, frozen=True, tag="resume"):
     """Go on with a stream whose connection was lost."""
 
-    context: str
-    """Its name on this connection."""
-    stream: str
+    context: ContextName
+    """Name of the context on this connection."""
+    stream: StreamName
     """The id that ``started`` told."""
-    offset: int
+    offset: Count
     """Bytes of sound that were received."""
-    seq: int
+    seq: Count
     """Messages of the stream that were received: the number of the next one."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextDelta:
+class TextDelta(ClientStruct, frozen=True, tag="text"):
     """More text, cut anywhere."""
 
-    context: str
-    text: str = field(repr=False)
+    context: ContextName
+    """Name of the context."""
+    text: str
+    """The text."""
+
+    def __repr__(self) -> str:
+        """Return the message without its text."""
+        return f"TextDelta(context={self.context!r})"
 
 
-@dataclass(frozen=True, slots=True)
-class Flush:
+class Flush(ClientStruct, frozen=True, tag="flush"):
     """Speak what has come as it is, without waiting for what may follow."""
 
-    context: str
+    context: ContextName
+    """Name of the context."""
 
 
-@dataclass(frozen=True, slots=True)
-class Config:
+class Config(Struct, frozen=True):
     """Cut or speak otherwise from now on."""
 
     context: str
     speed: float | None = None
     chunking: object = None
-    """A plain value that is not checked yet; None leaves it as it is."""
+    """What :func:`yuliu.presets.parse_chunking` reads; None leaves it as it is."""
     language: Lang | Literal["auto"] | None = None
-    """Reads what follows as this language; ``auto`` decides by script, None leaves it as it is."""
-    effects: Mapping[str, Any] = field(default_factory=dict)
+    """Language in which what follows is read; ``auto`` decides by script, None leaves it as it is."""
+    effects: dict[str, Any] = {}
     """Fields of :class:`yuliu.audio.chain.Effects` that are to change, and their new values."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlaybackPosition:
+class PlaybackPosition(ClientStruct, frozen=True, tag="playback"):
     """How much the listener has heard."""
 
-    context: str
-    position_ms: float
+    context: ContextName
+    """Name of the context."""
+    position_ms: Position
+    """Place in the sound that is being heard, milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cancel:
+class Cancel(ClientStruct, frozen=True, tag="cancel"):
     """Stop at once."""
 
-    context: str
-    position_ms: float | None = None
-    """How much the listener has heard, if that is known."""
+    context: ContextName
+    """Name of the context."""
+    position_ms: Position | None = None
+    """How much the listener has heard, milliseconds, if that is known."""
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(ClientStruct, frozen=True, tag="end"):
     """No more text will come."""
 
-    context: str
+    context: ContextName
+    """Name of the context."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ping:
-    """Asks for the server's clock."""
+class Ping(ClientStruct, frozen=True, tag="ping"):
+    """Ask for the server's clock."""
 
-    id: str | float | None = None
+    id: PingId = None
     """Comes back as it is."""
 
 
 ForText = TextDelta | Flush | Config | End
-"""What is about the text of a context."""
+"""Messages about the text of a context."""
 OfContext = ForText | PlaybackPosition | Cancel
 ClientMessage = Start | Resume | OfContext | Ping
 
 
-# What the server says. ``seq`` numbers the messages of one stream, sound not counted, from 0 on.
+# Messages of the server. ``seq`` numbers the messages of one stream, sound not counted, from 0 on.
 
 
-@dataclass(frozen=True, slots=True)
-class Started:
+class ServerStruct(Struct, frozen=True, tag_field="type"):
+    """A message of the server as it goes over the wire."""
+
+
+class Started(ServerStruct, frozen=True, tag="started"):
     """The stream is carried. Its sound comes with this tag."""
 
     context: str = ""
+    """Name of the context."""
     seq: int = 0
+    """Number of the message."""
     stream: str = ""
-    """For ``resume``, and for complaints."""
+    """Id of the stream, for ``resume`` and for feedback."""
     tag: int = 0
+    """Number that the frames of its sound carry on this connection."""
     voice: str = ""
+    """Name of the voice."""
     format: str = "pcm"
+    """How the sound is encoded."""
     media_type: str = ""
+    """Media type of the sound."""
     sample_rate: int = 0
-    """Hz, as sent."""
+    """Sample rate as sent, Hz."""
     channels: int = 1
+    """Number of channels as sent."""
     mode: str = "normal"
-    """``throughput`` if it is spoken in whole sentences and larger steps, since much was waiting."""
+    """``throughput`` if it is spoken in whole sentences and larger steps, because many streams were waiting."""
     resume_s: float = 0.0
+    """How long the stream waits after a drop, seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Continued:
+class Continued(ServerStruct, frozen=True, tag="continued"):
     """A stream goes on, on this connection, from where the client said. Has no ``seq``: it is not repeated."""
 
     context: str
+    """Name of the context on this connection."""
     stream: str
+    """Id of the stream."""
     tag: int = 0
+    """Number that the frames of its sound carry on this connection."""
     offset: int = 0
-    """Of the next byte of sound."""
+    """Place of the next byte of sound."""
     num_characters: int = 0
-    """How much of the text had arrived: the rest of it is to be sent again."""
+    """Number of characters that had arrived: the rest of the text is to be sent again."""
     text_ended: bool = False
     """Whether ``end`` had arrived."""
 
 
-@dataclass(frozen=True, slots=True)
-class SegmentBegun:
+class SegmentBegun(ServerStruct, frozen=True, tag="segment"):
     """The sound that follows speaks this part of the text."""
 
     context: str = ""
+    """Name of the context."""
     seq: int = 0
-    source: Span = NOWHERE
+    """Number of the message."""
+    start: int = 0
+    """Place of the part in the text."""
+    end: int = 0
+    """Place behind the part."""
     at_ms: float = 0.0
-    """Where it begins."""
-    spoken: str = field(default="", repr=False)
-    """What is said, in words."""
+    """Place in the sound where it begins, milliseconds."""
+    spoken: str = ""
+    """The words that are said."""
+
+    @property
+    def source(self) -> Span:
+        """Place of the part in the text."""
+        return Span(self.start, self.end)
+
+    def __repr__(self) -> str:
+        """Return the message without its words."""
+        return f"SegmentBegun(context={self.context!r}, seq={self.seq}, source={self.source}, at_ms={self.at_ms})"
 
 
-@dataclass(frozen=True, slots=True)
-class Timings:
-    """When the characters or words of the segment sound."""
-
-    context: str = ""
-    seq: int = 0
-    timings: tuple[Timing, ...] = field(default=(), repr=False)
+TimingRow = tuple[str, float, float, int, int]
+"""The character or word, its start and end in milliseconds, and its place in the text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Marks:
-    """When named places of the text are reached."""
-
-    context: str = ""
-    seq: int = 0
-    marks: tuple[Mark, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Stalled:
-    """A listener who plays in real time hears nothing from now on, until ``resumed``."""
+class Timings(ServerStruct, frozen=True, tag="timing"):
+    """Times at which the characters or words of the segment sound."""
 
     context: str = ""
+    """Name of the context."""
     seq: int = 0
+    """Number of the message."""
+    rows: tuple[TimingRow, ...] = field(default=(), name="timings")
+    """The character or word, its start and end in milliseconds, and the start and end of its place in the text."""
+
+    @property
+    def timings(self) -> tuple[Timing, ...]:
+        """The times, in seconds."""
+        return tuple(
+            Timing(Span(start, end), text, from_ms / 1000, to_ms / 1000)
+            for text, from_ms, to_ms, start, end in self.rows
+        )
+
+    def __repr__(self) -> str:
+        """Return the message without its words."""
+        return f"Timings(context={self.context!r}, seq={self.seq}, {len(self.rows)} rows)"
+
+
+def timing_rows(timings: Iterable[Timing]) -> tuple[TimingRow, ...]:
+    """Return times as they go over the wire, to a tenth of a millisecond."""
+    return tuple(
+        (each.text, round(1000 * each.start_s, 1), round(1000 * each.end_s, 1), *each.source) for each in timings
+    )
+
+
+MarkRow = tuple[str, float | None, int]
+"""Name, time in milliseconds if the mark is reached, and place in the text."""
+
+
+class Marks(ServerStruct, frozen=True, tag="marks"):
+    """Times at which named places of the text are reached."""
+
+    context: str = ""
+    """Name of the context."""
+    seq: int = 0
+    """Number of the message."""
+    rows: tuple[MarkRow, ...] = field(default=(), name="marks")
+    """Name of the place, its time in milliseconds or null, and its offset in the text."""
+
+    @property
+    def marks(self) -> tuple[Mark, ...]:
+        """The places, with times in seconds."""
+        return tuple(Mark(name, at, None if at_ms is None else at_ms / 1000) for name, at_ms, at in self.rows)
+
+
+def mark_rows(marks: Iterable[Mark]) -> tuple[MarkRow, ...]:
+    """Return marks as they go over the wire, to a tenth of a millisecond."""
+    return tuple(
+        (each.name, None if each.time_s is None else round(1000 * each.time_s, 1), each.offset) for each in marks
+    )
+
+
+class Stalled(ServerStruct, frozen=True, tag="stalled"):
+    """A listener that plays in real time hears nothing from now on, until ``resumed``."""
+
+    context: str = ""
+    """Name of the context."""
+    seq: int = 0
+    """Number of the message."""
     audio_ms: float = 0.0
-    """How much sound there was."""
+    """Length of the sound so far, milliseconds."""
     waits_for: str = "text"
     """``text``: the writer has not sent enough to go on; ``sound``: the server is behind."""
 
 
-@dataclass(frozen=True, slots=True)
-class Resumed:
+class Resumed(ServerStruct, frozen=True, tag="resumed"):
     """There is sound again."""
 
     context: str = ""
+    """Name of the context."""
     seq: int = 0
+    """Number of the message."""
     audio_ms: float = 0.0
+    """Length of the sound so far, milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Times:
-    """What the time to the first sound went into, milliseconds. The first two are moments on the clock of ``pong``."""
+class Times(Struct, frozen=True):
+    """Parts of the time to the first sound, milliseconds. The first two are moments on the clock of ``pong``."""
 
     opened_ms: float
-    """The stream was opened."""
+    """Moment at which the stream was opened."""
     encoded_ms: float
-    """The first sound was ready to be sent."""
+    """Moment at which the first sound was ready to be sent."""
     wait_for_text_ms: float
+    """Time until there was enough text."""
     queue_ms: float
+    """Time until a worker took the segment."""
     front_end_ms: float
+    """Time for reading the text."""
     plan_ms: float
+    """Time for planning the segment."""
     first_step_ms: float
+    """Time of the first step."""
     transport_ms: float
-    """Until the sound was taken to be encoded."""
+    """Time until the sound was taken to be encoded."""
     encode_ms: float
-    """The seven parts add up to the time between the two moments."""
+    """Time for encoding. The seven parts add up to the time between the two moments."""
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+SkippedRow = tuple[int, int, str]
+"""Start and end of a place in the text, and the rule by which it was not spoken."""
+
+
+def skipped_rows(coverage: Coverage) -> tuple[SkippedRow, ...]:
+    """Return the skipped places as they go over the wire."""
+    return tuple((*each.source, each.rule) for each in coverage.skipped)
+
+
+def _coverage(spoken: tuple[Span, ...], skipped: tuple[SkippedRow, ...], failed: tuple[Span, ...]) -> Coverage:
+    return Coverage(spoken, tuple(Skipped(Span(start, end), rule) for start, end, rule in skipped), failed)
+
+
+class Done(ServerStruct, frozen=True, tag="done"):
     """All text was spoken or skipped by a named rule, all sound was sent."""
 
     context: str = ""
+    """Name of the context."""
     seq: int = 0
-    coverage: Coverage = field(default_factory=Coverage)
+    """Number of the message."""
+    spoken: tuple[Span, ...] = ()
+    """Places of the text that were spoken."""
+    skipped: tuple[SkippedRow, ...] = ()
+    """Places that were not spoken, with the rules that say so."""
+    failed: tuple[Span, ...] = ()
+    """Places that could not be spoken."""
     audio_ms: float = 0.0
+    """Length of the sound, milliseconds."""
     num_bytes: int = 0
-    """Of sound, as sent."""
+    """Number of bytes of sound, as sent."""
     num_characters: int = 0
+    """Number of characters of the text."""
     degraded: bool = False
+    """Whether it was spoken in whole sentences and larger steps, because many streams were waiting."""
     warnings: tuple[str, ...] = ()
+    """Kinds of markup that could not be followed."""
     times: Times | None = None
-    """Where ``start`` asked for it, and there was sound."""
+    """Parts of the time to the first sound, where ``start`` asked for them and there was sound."""
+
+    @property
+    def coverage(self) -> Coverage:
+        """The three lists of places."""
+        return _coverage(self.spoken, self.skipped, self.failed)
 
 
-@dataclass(frozen=True, slots=True)
-class CancelAck:
-    """The answer to ``cancel``: nothing comes of the context after it."""
+class CancelAck(ServerStruct, frozen=True, tag="cancelled"):
+    """The answer to ``cancel``: nothing is sent for the context after it."""
 
     context: str = ""
+    """Name of the context."""
     seq: int = 0
-    coverage: Coverage = field(default_factory=Coverage)
+    """Number of the message."""
+    spoken: tuple[Span, ...] = ()
+    """Places of the text that were spoken."""
+    skipped: tuple[SkippedRow, ...] = ()
+    """Places that were not spoken, with the rules that say so."""
+    failed: tuple[Span, ...] = ()
+    """Places that were not spoken because of the cancel."""
     audio_ms: float = 0.0
-    """How much had been made."""
+    """Length of the sound that had been made, milliseconds."""
     delivered_ms: float = 0.0
-    """How much had been sent."""
+    """Length of the sound that had been sent, milliseconds."""
     num_bytes: int = 0
-    """Of sound, as sent."""
+    """Number of bytes of sound, as sent."""
     heard_ms: float | None = None
-    """How much the listener had heard; None if no position was ever told."""
+    """Place in the sound that the listener had heard; left out if no position was ever told."""
     heard_source_end: int | None = None
-    """``text[:heard_source_end]`` is what the listener knows of."""
+    """Place in the text: ``text[:heard_source_end]`` is what the listener knows of."""
+
+    @property
+    def coverage(self) -> Coverage:
+        """The three lists of places."""
+        return _coverage(self.spoken, self.skipped, self.failed)
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """``error``: something was refused or failed. Its message never holds text."""
+class Failure(ServerStruct, frozen=True, tag="error"):
+    """Something was refused or failed. The message never holds text."""
 
     code: str
+    """Stable code of the error."""
     message: str
+    """What is wrong and what to do about it, for people."""
     ends: Ends = "nothing"
+    """What the error is the end of."""
     context: str | None = None
+    """Name of the context, if the error is about one."""
     seq: int | None = None
-    """Given where it is the end of a stream, so that it is told once."""
+    """Number of the message, given where it is the end of a stream."""
     param: str | None = None
     """The field at fault."""
     retry_after_s: float | None = None
-    coverage: Coverage | None = None
-    """What became of the text, where a stream failed."""
+    """When trying again is likely to succeed, seconds."""
+    spoken: tuple[Span, ...] | None = None
+    """Places of the text that were spoken, where a stream failed."""
+    skipped: tuple[SkippedRow, ...] | None = None
+    """Places that were not spoken, with the rules that say so."""
+    failed: tuple[Span, ...] | None = None
+    """Places that could not be spoken."""
     audio_ms: float | None = None
+    """Length of the sound that was made, milliseconds."""
+
+    @property
+    def coverage(self) -> Coverage | None:
+        """The three lists of places, where a stream failed."""
+        return None if self.skipped is None else _coverage(self.spoken or (), self.skipped, self.failed or ())
 
 
-@dataclass(frozen=True, slots=True)
-class Pong:
+class Pong(ServerStruct, frozen=True, tag="pong"):
     """The server's clock, milliseconds, monotonic."""
 
-    id: str | float | None
+    id: str | int | float | None
+    """The id of the ``ping``."""
     t_receive_ms: float
-    """When the ping was received."""
+    """Moment at which the ping was received."""
     t_send_ms: float
-    """When this was sent."""
+    """Moment at which this was sent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Draining:
+class Draining(ServerStruct, frozen=True, tag="draining"):
     """The server stops: no further context is opened, and those that are open should end their text."""
 
     time_s: float
-    """How long they may take."""
+    """How long they may take, seconds."""
 
 
 Told = Started | SegmentBegun | Timings | Marks | Stalled | Resumed | Done | Failure
@@ -366,6 +526,8 @@ def failure_of(
         context,
         param=error.param if isinstance(error, InvalidRequest) else None,
         retry_after_s=error.retry_after_s if isinstance(error, Overloaded) else None,
-        coverage=ending.coverage if ending else None,
+        spoken=ending.coverage.spoken if ending else None,
+        skipped=skipped_rows(ending.coverage) if ending else None,
+        failed=ending.coverage.failed if ending else None,
         audio_ms=1000 * ending.audio_s if ending else None,
     )

@@ -6,9 +6,11 @@ sent, or nothing; and the server cannot say what would be out of order, such as 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from yuliu.errors import InvalidRequest
 from yuliu.wire.native.decode import context_of, parse_message, parse_object
@@ -144,12 +146,10 @@ class ServerProtocol:
         """
         if isinstance(frame, bytes):
             return self._refused("invalid_message", "only the server sends binary frames")
-        fields: Mapping[str, object] = {}
         try:
-            fields = parse_object(frame)
-            message = parse_message(fields)
+            message = parse_message(frame)
         except InvalidRequest as error:
-            return self._refused(error.code, error.message, param=error.param, fields=fields)
+            return self._refused(error.code, error.message, param=error.param, fields=_fields_of(frame))
         return message if isinstance(message, Ping) else self._of_context(message)
 
     def send(self, message: ServerMessage) -> str:
@@ -169,7 +169,7 @@ class ServerProtocol:
         context = self._speaking(message.context, message)
         match message:
             case Started() | Continued():
-                message = replace(message, tag=context.tag)
+                message = structs.replace(message, tag=context.tag)
                 if isinstance(message, Continued) and message.text_ended:
                     context.state = ContextState.ENDED
             case CancelAck():
@@ -241,7 +241,7 @@ class ServerProtocol:
         close = Close.POLICY if self._num_refused > MAX_REFUSED else None
         what: dict[str, object] = {"ends": "connection" if close else "context" if ends else "nothing"}
         failure = Failure(code, reason, context=context, param=param)
-        return Refused(replace(failure, **what), close)  # type: ignore[arg-type] # one of the three
+        return Refused(structs.replace(failure, **what), close)
 
     def _forget_old(self) -> None:
         over = [name for name, context in self._contexts.items() if context.state is ContextState.OVER]
@@ -250,3 +250,11 @@ class ServerProtocol:
 
 
 _NOT_OPEN = (ContextState.UNKNOWN, ContextState.OVER)
+
+
+def _fields_of(frame: str) -> Mapping[str, object]:
+    """Return the fields of a message that was refused; none if it is no JSON."""
+    try:
+        return parse_object(frame)
+    except InvalidRequest:
+        return {}

@@ -12,6 +12,8 @@ from heapq import heapify, heappop, heappush
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from yuliu.errors import YuliuError
 from yuliu.wire.native.encode import MAX_SOUND_BYTES
 from yuliu.wire.native.messages import Done, Timings
@@ -128,7 +130,7 @@ class ReplayBuffer:
 
     def tell(self, message: Told) -> None:
         """A message at this place; it gets its number."""
-        self._unsent.append(replace(message, seq=self.num_messages))
+        self._unsent.append(structs.replace(message, seq=self.num_messages))
         self.num_messages += 1
 
     def next(self, now: float) -> EncodedPiece | Told | None:
@@ -282,10 +284,10 @@ def _size(record: EncodedPiece | Told) -> int:
     match record:
         case EncodedPiece(data=data):
             return len(data)
-        case Timings(timings=places):
+        case Timings(rows=places):
             return MESSAGE_NUM_BYTES + PLACE_NUM_BYTES * len(places)
-        case Done(coverage=told):
-            return MESSAGE_NUM_BYTES + PLACE_NUM_BYTES * (len(told.spoken) + len(told.skipped) + len(told.failed))
+        case Done(spoken=spoken, skipped=skipped, failed=failed):
+            return MESSAGE_NUM_BYTES + PLACE_NUM_BYTES * (len(spoken) + len(skipped) + len(failed))
     return MESSAGE_NUM_BYTES
 
 
