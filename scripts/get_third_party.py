@@ -125,7 +125,7 @@ def _stamped(folder: Path, stamp: str) -> bool:
 
 
 def installed() -> list[str]:
-    """Return the names of the installed clients, as ``tests/support/third_party.py`` knows them."""
+    """Return the names of the installed clients, as ``tests/support/third_party_clients.py`` knows them."""
     names = [name for name in [*DEBIAN, "promtool"] if is_installed(name)]
     agents = ["livekit", "pipecat"] if (VENV / "stamp").exists() else []
     return [*names, *agents, *(["openai-npm"] if (NPM / "node_modules" / "stamp").exists() else [])]

@@ -13,9 +13,8 @@ import subprocess
 import threading
 from typing import TYPE_CHECKING, Any
 
+from third_party_clients import PATIENCE_S, program
 from websockets.sync.client import connect
-
-from third_party import PATIENCE_S, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

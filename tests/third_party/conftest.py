@@ -1,4 +1,4 @@
-"""Servers that the parties are tried with."""
+"""Servers for the third-party clients."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import httpx
 import pytest
 from chromium import pages
 from serving import PATIENCE_S, running_server, serving
+from third_party_clients import THIRD_PARTY
 
 import yuliu
-from third_party import THIRD_PARTY
 from yuliu.access.key_store import KeyStore
 from yuliu.server.middleware.auth import KeyRing
 from yuliu.wire.keys import ApiKey
@@ -25,28 +25,28 @@ if TYPE_CHECKING:
     from yuliu.synthesizer import Synthesizer
 
 Address = tuple[str, str]
-"""What a client of OpenAI's is told: where, and a key."""
+"""Base URL and key for a client."""
 KEYS: list[tuple[str, dict[str, Any]]] = [("scope", {"scopes": ("metrics",)}), ("busy", {"per_minute": 1})]
-"""One that is not for speaking, and one for a single request a minute."""
+"""A key without the scope for speech, and one for a single request a minute."""
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of a file share."""
+    """An ordinary server, shared by the tests of a file."""
     with running_server() as server:
         yield server
 
 
 @pytest.fixture(scope="module")
 def origin() -> Iterator[str]:
-    """Where the web page is that the tests have; under the name ``localhost`` it is another origin."""
+    """Origin of the web page of the tests; under the name ``localhost`` it is another origin."""
     with pages(THIRD_PARTY / "page") as port:
         yield f"http://127.0.0.1:{port}"
 
 
 @pytest.fixture(scope="module")
 def voices(origin: str) -> Iterator[tuple[str, Synthesizer]]:
-    """A server with the real voices, which the tests of a file share: where it is, and its synthesizer."""
+    """URL and synthesizer of a server with the real voices, shared by the tests of a file."""
     synthesizer = yuliu.open()
     with (
         serving(lambda: synthesizer, origins=[origin]) as port,
@@ -60,7 +60,7 @@ def voices(origin: str) -> Iterator[tuple[str, Synthesizer]]:
 
 @pytest.fixture(scope="module")
 def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Address]]:
-    """Servers that refuse or fail, and with what key to see it: ``key``, ``scope``, ``busy``, ``failing``."""
+    """Servers that refuse or fail, with the key that shows it: ``key``, ``scope``, ``busy``, ``failing``."""
     store = KeyStore(tmp_path_factory.mktemp("keys"))
     shown = {name: store.add(partial(ApiKey, name, **terms)) for name, terms in KEYS}
     with (
@@ -74,6 +74,6 @@ def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Add
 
 @pytest.fixture
 def cut() -> Iterator[Running]:
-    """A server that fails amid the first sound, after 1 s of it or more."""
+    """A server that fails after at least 1 s of audio."""
     with running_server(fail_steps=frozenset({3, 4})) as server:
         yield server

@@ -1,4 +1,4 @@
-"""LiveKit's plugin for OpenAI, run beside the tests in an environment of its own: requests in, what was heard out.
+"""LiveKit's plugin for OpenAI, run beside the tests in its own environment: requests in, audio out.
 
 python livekit_agent.py http://127.0.0.1:8000/v1
 """
@@ -17,8 +17,8 @@ from livekit.plugins import openai  # type: ignore[import-not-found]
 ONCE = APIConnectOptions(max_retry=0, timeout=10.0)
 
 
-def told(frames: list[Any], error: APIError | None) -> dict[str, Any]:
-    """What is said of frames that were heard."""
+def answer_of(frames: list[Any], error: APIError | None) -> dict[str, Any]:
+    """Return the answer for the frames that were heard."""
     sound = b"".join(bytes(frame.data) for frame in frames)
     return {
         "rates": sorted({frame.sample_rate for frame in frames}),
@@ -28,18 +28,18 @@ def told(frames: list[Any], error: APIError | None) -> dict[str, Any]:
 
 
 async def speak(voice: tts.TTS, text: str) -> dict[str, Any]:
-    """All of a text, as an agent says one that it has as a whole."""
+    """Speak a whole text."""
     frames: list[Any] = []
     try:
         async with voice.synthesize(text, conn_options=ONCE) as stream:
             frames += [event.frame async for event in stream]
     except APIError as error:
-        return told(frames, error)
-    return told(frames, None)
+        return answer_of(frames, error)
+    return answer_of(frames, None)
 
 
 async def converse(voice: tts.TTS, deltas: list[str], num_frames: int | None) -> dict[str, Any]:
-    """A text that comes in pieces, as from a model; the listener interrupts after some frames, or lets it end."""
+    """Speak a text that arrives in deltas; interrupt it after some frames, or let it end."""
     frames = []
     adapter = tts.StreamAdapter(tts=voice)
     async with adapter.stream() as stream:
@@ -50,11 +50,11 @@ async def converse(voice: tts.TTS, deltas: list[str], num_frames: int | None) ->
             frames.append(event.frame)
             if len(frames) == num_frames:
                 break
-    return told(frames, None)
+    return answer_of(frames, None)
 
 
 async def main(url: str) -> None:
-    """Answer requests until there are none."""
+    """Answer requests until standard input ends."""
     while line := await asyncio.to_thread(sys.stdin.readline):
         asked = json.loads(line)
         voice = openai.TTS(

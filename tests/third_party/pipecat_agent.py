@@ -1,4 +1,4 @@
-"""Pipecat's service for OpenAI in a pipeline, run beside the tests: texts and interruptions in, what was heard out.
+"""Pipecat's service for OpenAI in a pipeline, run beside the tests: texts and interruptions in, audio out.
 
 python pipecat_agent.py http://127.0.0.1:8000/v1
 """
@@ -27,8 +27,8 @@ from pipecat.services.openai.tts import OpenAITTSService  # type: ignore[import-
 from pipecat.workers.runner import WorkerRunner  # type: ignore[import-not-found]
 
 
-class Ear(FrameProcessor):  # type: ignore[misc]
-    """Keeps frames of some types that pass by."""
+class FrameTap(FrameProcessor):  # type: ignore[misc]
+    """Copies frames of some types to a queue."""
 
     def __init__(self, frames: asyncio.Queue[Any], *types: type) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Ear(FrameProcessor):  # type: ignore[misc]
         self._types = types
 
     async def process_frame(self, frame: Any, direction: Any) -> None:
-        """Keep it, and pass it on."""
+        """Copy the frame if its type matches, and pass it on."""
         await super().process_frame(frame, direction)
         if isinstance(frame, self._types):
             await self._frames.put(frame)
@@ -44,7 +44,7 @@ class Ear(FrameProcessor):  # type: ignore[misc]
 
 
 async def hear(frames: asyncio.Queue[Any], num_frames: int | None) -> dict[str, Any]:
-    """All that comes until the speech stops, or as many frames of sound, or an error."""
+    """Collect audio until the speech stops, the given number of frames has arrived, or there is an error."""
     heard: list[Any] = []
     error = None
     while num_frames is None or len(heard) < num_frames:
@@ -61,7 +61,7 @@ async def hear(frames: asyncio.Queue[Any], num_frames: int | None) -> dict[str, 
 
 
 async def answer(worker: PipelineWorker, frames: asyncio.Queue[Any]) -> None:
-    """Answer requests until there are none."""
+    """Answer requests until standard input ends."""
     while line := await asyncio.to_thread(sys.stdin.readline):
         asked = json.loads(line)
         await worker.queue_frame(TTSSpeakFrame(asked["text"]))
@@ -76,12 +76,12 @@ async def answer(worker: PipelineWorker, frames: asyncio.Queue[Any]) -> None:
 
 
 async def main(url: str, voice: str) -> None:
-    """A pipeline of the service between two ears."""
+    """Run a pipeline of the service between two taps."""
     logger.remove()
     frames: asyncio.Queue[Any] = asyncio.Queue()
     service = OpenAITTSService(api_key="none", base_url=url, settings=OpenAITTSService.Settings(voice=voice))
-    end = Ear(frames, TTSAudioRawFrame, TTSStoppedFrame, InterruptionFrame)
-    pipeline = Pipeline([Ear(frames, ErrorFrame), service, end])  # errors go up
+    end = FrameTap(frames, TTSAudioRawFrame, TTSStoppedFrame, InterruptionFrame)
+    pipeline = Pipeline([FrameTap(frames, ErrorFrame), service, end])  # errors go up
     params = PipelineParams(audio_out_sample_rate=24_000)
     worker = PipelineWorker(pipeline, params=params, cancel_on_idle_timeout=False)
     started = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Chromium: web pages that hear the server in every way that browsers have, and one that is not welcome."""
+"""Chromium: web pages that play the server's audio in every way that browsers offer, and one that is refused."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from chromium import Page, chromium
 from serving import running_server
+from third_party_clients import needs
 
-from third_party import needs
 from yuliu.access.key_store import KeyStore
 from yuliu.server.middleware.auth import KeyRing
 from yuliu.wire.keys import ApiKey
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 pytestmark = [needs("chromium"), pytest.mark.timeout(120)]
 TEXT = "one two three four five six seven eight nine ten. One two. "
-"""A little more than a second, since it is played as slowly as it sounds."""
+"""A little more than a second: it is played in real time."""
 LONG = "one two three four five six seven eight nine ten. " * 100
-"""A hundred seconds."""
+"""About 100 s of audio."""
 FETCHED = ["mp3", "opus", "flac", "wav", "aac", "webm", "mp4"]
 PLAYED = {
     "webm": "audio/webm; codecs=opus",
@@ -37,18 +37,18 @@ PLAYED = {
     "mp3": "audio/mpeg",
     "aac": "audio/aac",
 }
-"""What this browser's MediaSource takes, and by which name."""
+"""Media types that this browser's MediaSource accepts."""
 PADDING_S = {"mp3": 0.1, "aac": 0.1, "mp4": 0.014}
-"""Silence that these have before and after the sound, both together, at most."""
+"""Maximum silence before and after the audio, both together."""
 LOST_S = {"webm": 0.001}
-"""What a browser may take away: times in WebM are whole milliseconds."""
+"""Maximum loss: times in WebM are whole milliseconds."""
 BLOCK_S = 0.03
-"""What is counted into the length of a medium beyond its end: the rest of the last packet."""
+"""Maximum excess of a medium's duration: the rest of the last packet."""
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory, origin: str) -> Iterator[Page]:
-    """A browser on the page that is allowed."""
+    """A browser on the allowed page."""
     with chromium(tmp_path_factory.mktemp("chromium")) as page:
         page.open(f"{origin}/index.html")
         yield page
@@ -56,31 +56,31 @@ def page(tmp_path_factory: pytest.TempPathFactory, origin: str) -> Iterator[Page
 
 @pytest.fixture(scope="module")
 def running(origin: str) -> Iterator[Running]:
-    """A server that the page may use."""
+    """A server that allows the page."""
     with running_server(app={"origins": [origin]}) as running:
         yield running
 
 
 def heard(told: dict[str, Any]) -> Samples:
-    """The samples that a function of the page gave."""
+    """Return the samples that a function of the page returned."""
     assert "samples" in told, told
     return np.frombuffer(base64.b64decode(told["samples"]), np.float32)
 
 
 def sounding(samples: Samples) -> Samples:
-    """Without the silence around it."""
+    """Return the samples without the silence around them."""
     loud = np.flatnonzero(np.abs(samples) > 0.01)
     return samples[loud[0] : loud[-1] + 1]
 
 
 def levels(samples: Samples) -> Samples:
-    """Loudness of each 50 ms, but for what is left of them at the end."""
+    """Return the level of each whole block of 50 ms."""
     frames = samples[: len(samples) // 1_200 * 1_200].reshape(-1, 1_200)
     return np.asarray(np.sqrt(np.mean(frames**2, axis=1)), np.float32)
 
 
 def assert_all_of_it(samples: Samples, made: Samples, name: str) -> None:
-    """All of it was heard, as loud, and nothing more than the codec's padding."""
+    """Assert that all audio was heard at the same level, with no more than the codec's padding."""
     assert -LOST_S.get(name, 0.0) - 1e-4 <= (len(samples) - len(made)) / 24_000 <= PADDING_S.get(name, 0.0) + 1e-4
     assert np.sum(samples**2) == pytest.approx(np.sum(made**2), rel=0.1)
     if name in ("flac", "wav", "pcm"):
@@ -88,15 +88,15 @@ def assert_all_of_it(samples: Samples, made: Samples, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", FETCHED)
-def test_it_decodes_what_it_fetches(page: Page, running: Running, name: str) -> None:
-    """From another origin, with leave: the request is allowed, and what the headers say can be read."""
+def test_fetched_audio_is_decoded(page: Page, running: Running, name: str) -> None:
+    """The page has another origin; the request is allowed, and the headers are readable."""
     told = page.run("fetched", running.url, TEXT, name)
     assert told["rate"] == "24000"
     assert_all_of_it(heard(told), running.synthesizer.speak(TEXT).samples, name)
 
 
-def test_the_native_stream_to_the_sample(page: Page, running: Running) -> None:
-    """Its WebSocket gives the page what the library makes, all messages, and a clean end."""
+def test_the_native_stream_is_exact(page: Page, running: Running) -> None:
+    """The WebSocket delivers the library's audio, all messages, and a clean close."""
     told = page.run("spokenPcm", running.url, TEXT)
     assert_all_of_it(heard(told), running.synthesizer.speak(TEXT).samples, "pcm")
     kinds = [each["type"] for each in told["messages"]]
@@ -106,8 +106,8 @@ def test_the_native_stream_to_the_sample(page: Page, running: Running) -> None:
 
 
 @pytest.mark.parametrize(("name", "media_type"), PLAYED.items())
-def test_it_plays_the_native_stream(page: Page, running: Running, name: str, media_type: str) -> None:
-    """Through MediaSource, in an audio element, at the speed of the sound; it was listened to where it comes out."""
+def test_the_native_stream_is_played(page: Page, running: Running, name: str, media_type: str) -> None:
+    """MediaSource feeds an audio element in real time; its output is recorded."""
     told = page.run("played", running.url, TEXT, name, media_type)
     made = running.synthesizer.speak(TEXT).samples
     assert told["code"] == 1000
@@ -119,10 +119,10 @@ def test_it_plays_the_native_stream(page: Page, running: Running, name: str, med
 
 
 @pytest.mark.parametrize(("name", "media_type"), PLAYED.items())
-def test_it_plays_while_the_sound_is_made(
+def test_playback_starts_during_synthesis(
     page: Page, running: Running, origin: str, name: str, media_type: str
 ) -> None:
-    """The element plays when three steps are made; the rest comes later, and it plays to the end."""
+    """The element plays after three steps, and then to the end."""
     with running_server(app={"origins": [origin]}) as held:
         held.gate.close()
         for _ in range(3):
@@ -137,8 +137,8 @@ def test_it_plays_while_the_sound_is_made(
     assert -0.001 <= told["duration_s"] - made_s <= PADDING_S.get(name, BLOCK_S)
 
 
-def test_a_page_of_another_origin_is_kept_out(page: Page, running: Running, origin: str) -> None:
-    """At both doors, and also where the browser asks no leave; nothing is made for it."""
+def test_a_page_of_another_origin_is_refused(page: Page, running: Running, origin: str) -> None:
+    """At both endpoints, and also without a preflight request; no work is done for it."""
     before = running.engine.num_plans
     page.open(f"{origin.replace('127.0.0.1', 'localhost')}/index.html")
     try:
@@ -150,10 +150,10 @@ def test_a_page_of_another_origin_is_kept_out(page: Page, running: Running, orig
 
 
 @pytest.mark.parametrize(("function", "arguments"), [("fetched", ["mp3"]), ("spokenPcm", [])])
-def test_a_page_that_is_left_stops_the_work(
+def test_leaving_a_page_stops_the_work(
     page: Page, running: Running, origin: str, function: str, arguments: list[str]
 ) -> None:
-    """Whoever goes to another page amid the sound costs the step under way, at both doors."""
+    """At both endpoints, only the step in progress is lost."""
     running.gate.close()
     try:
         running.gate.pass_one()
@@ -168,8 +168,8 @@ def test_a_page_that_is_left_stops_the_work(
     assert running.gate.num_frames - before < 200  # of 10,000; 10 ms each
 
 
-def test_a_page_shows_its_key(page: Page, running: Running, origin: str, tmp_path: Path) -> None:
-    """In a header, or as a subprotocol where browsers can send no headers; it can read that another one is wrong."""
+def test_a_page_authenticates_with_its_key(page: Page, running: Running, origin: str, tmp_path: Path) -> None:
+    """It sends the key in a header or, for a WebSocket, as a subprotocol; the refusal of another key is readable."""
     store = KeyStore(tmp_path)
     key = store.add(partial(ApiKey, "page"))
     made = running.synthesizer.speak(TEXT).samples
@@ -184,7 +184,7 @@ def test_a_page_shows_its_key(page: Page, running: Running, origin: str, tmp_pat
 
 @pytest.mark.voices
 def test_real_voices(page: Page, voices: tuple[str, Synthesizer], tmp_path: Path) -> None:
-    """Fetched, streamed and played; the page shows what it heard, which a person may want to look at."""
+    """The audio is fetched, streamed and played; the page draws it for a person to look at."""
     url, synthesizer = voices
     text = "三点半见。See you there."
     made = synthesizer.speak(text).samples

@@ -1,4 +1,4 @@
-"""FFmpeg as the player at the end of a pipe: it plays while the sound is made, all of it, without complaint."""
+"""FFmpeg as the player at the end of a pipe: it plays during synthesis, completely, and without warnings."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import httpx
 import numpy as np
 import pytest
 from serving import running_server
+from third_party_clients import PATIENCE_S, ffmpeg, needs
 
-from third_party import PATIENCE_S, ffmpeg, needs
 from yuliu.audio.formats import FORMATS
 
 if TYPE_CHECKING:
@@ -29,22 +29,22 @@ if TYPE_CHECKING:
 pytestmark = needs("ffmpeg")
 TEXT = "one two three four five six seven eight nine ten. " * 4
 EAGER = ["-probesize", "32", "-analyzeduration", "0", "-threads", "1"]
-"""Begin with what there is."""
+"""Options to start with the first bytes."""
 RAW = {
     "pcm": ["-f", "s16le", "-ar", "24000", "-channel_layout", "mono"],
     "mulaw": ["-f", "mulaw", "-ar", "8000", "-channel_layout", "mono"],
     "alaw": ["-f", "alaw", "-ar", "8000", "-channel_layout", "mono"],
 }
-"""What has to be said of formats that do not say it."""
+"""Options for formats without a header."""
 PADDING_S = {"mp3": 0.1, "aac": 0.1, "mp4": 0.014}
-"""Silence that these have before and after the sound, both together, at most."""
+"""Maximum silence before and after the audio, both together."""
 FIRST_STEPS = {"pcm": 1, "mulaw": 1, "alaw": 1, "wav": 8}
-"""After how many steps FFmpeg plays something, if not after two: it reads WAV by 65,536 bytes, whoever made it."""
+"""Steps after which FFmpeg plays something, if not two: it reads any WAV in pieces of 65,536 bytes."""
 OUT = ["-f", "s16le", "-ac", "1", "-ar", "24000", "-flush_packets", "1", "pipe:1"]
 
 
 class Player:
-    """FFmpeg with an answer on its standard input."""
+    """FFmpeg with a response on its standard input."""
 
     def __init__(self, process: subprocess.Popen[bytes], answer: httpx.Response) -> None:
         self._process = process
@@ -52,19 +52,19 @@ class Player:
         self._feeding.start()
 
     def first(self) -> bytes:
-        """What it plays first."""
+        """Return the first audio that it plays."""
         assert self._process.stdout is not None
         assert select.select([self._process.stdout], [], [], PATIENCE_S)[0], "it plays nothing yet"
         return self._process.stdout.read(65_536)
 
     def rest(self) -> tuple[bytes, str]:
-        """What it plays until its end, which must be a good one, and what it complains of."""
+        """Return the rest of the audio and the warnings; FFmpeg must succeed."""
         assert self._process.stdout is not None
         assert self._process.stderr is not None
-        sound, complaints = self._process.stdout.read(), self._process.stderr.read().decode()
+        sound, warnings = self._process.stdout.read(), self._process.stderr.read().decode()
         self._feeding.join(PATIENCE_S)
         assert self._process.wait(PATIENCE_S) == 0
-        return sound, complaints
+        return sound, warnings
 
     def _feed(self, answer: httpx.Response) -> None:
         assert self._process.stdin is not None
@@ -75,7 +75,7 @@ class Player:
 
 @contextlib.contextmanager
 def playing(answer: httpx.Response, name: str) -> Iterator[Player]:
-    """A player, which is stopped at the end."""
+    """Run a player for the duration of the block."""
     command = ffmpeg(*EAGER, *RAW.get(name, []), "-i", "pipe:0", *OUT)
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, bufsize=0) as process:
@@ -85,16 +85,16 @@ def playing(answer: httpx.Response, name: str) -> Iterator[Player]:
             process.kill()
 
 
-def asking(running: Running, name: str, door: str = "/v1/audio/speech") -> AbstractContextManager[httpx.Response]:
-    """Ask for the text at a door."""
-    if door == "/v1/audio/speech":
-        return running.client.stream("POST", door, json={"input": TEXT, "response_format": name})
+def request(running: Running, name: str, path: str = "/v1/audio/speech") -> AbstractContextManager[httpx.Response]:
+    """Request the text at an endpoint."""
+    if path == "/v1/audio/speech":
+        return running.client.stream("POST", path, json={"input": TEXT, "response_format": name})
     headers = {"Content-Type": "text/plain"}
-    return running.client.stream("POST", f"{door}?format={name}", content=TEXT.encode(), headers=headers)
+    return running.client.stream("POST", f"{path}?format={name}", content=TEXT.encode(), headers=headers)
 
 
 def assert_heard(sound: bytes, made: Samples, name: str) -> None:
-    """All of it was, and nothing more than the codec's padding."""
+    """Assert that all audio was heard, with no more than the codec's padding."""
     heard = np.frombuffer(sound, np.int16) / np.float32(32_768)
     assert -0.0001 <= (len(heard) - len(made)) / 24_000 <= PADDING_S.get(name, 0.0001)
     assert np.sum(heard**2) == pytest.approx(np.sum(made**2), rel=0.1)
@@ -102,25 +102,25 @@ def assert_heard(sound: bytes, made: Samples, name: str) -> None:
         assert np.abs(heard - made).max() < 1 / 16_384
 
 
-def own_complaints(made: bytes) -> list[str]:
-    """What FFmpeg says of a WAV that FFmpeg itself has streamed."""
+def warnings_about_own_wav(made: bytes) -> list[str]:
+    """Return FFmpeg's warnings about a WAV that FFmpeg itself streamed."""
     wav = subprocess.run(
         ffmpeg(*RAW["pcm"], "-i", "pipe:0", "-f", "wav", "pipe:1"), input=made, capture_output=True, check=True
     ).stdout
-    return complaints_of(subprocess.run(ffmpeg("-i", "pipe:0", *OUT), input=wav, capture_output=True).stderr.decode())
+    return warning_lines(subprocess.run(ffmpeg("-i", "pipe:0", *OUT), input=wav, capture_output=True).stderr.decode())
 
 
-def complaints_of(said: str) -> list[str]:
-    """Lines without addresses, sorted."""
+def warning_lines(said: str) -> list[str]:
+    """Return the lines without addresses, sorted."""
     return sorted(line.partition("] ")[2] or line for line in said.splitlines() if line)
 
 
-@pytest.mark.parametrize("door", ["/v1/audio/speech", "/v1/stream"])
+@pytest.mark.parametrize("path", ["/v1/audio/speech", "/v1/stream"])
 @pytest.mark.parametrize("name", FORMATS)
-def test_it_plays_while_the_sound_is_made(running: Running, name: FormatName, door: str) -> None:
-    """It is heard after two steps, when the third is not yet done; then all of it, without a line of complaint.
+def test_playback_starts_during_synthesis(running: Running, name: FormatName, path: str) -> None:
+    """Audio is played after two steps, before the third is done; then all of it, without a warning.
 
-    Of a WAV whose length is not known FFmpeg says a few things, also when FFmpeg made it: nothing beyond those.
+    About a WAV of unknown length FFmpeg warns even if it streamed the file itself; there must be no other warnings.
     """
     made = running.synthesizer.speak(TEXT).samples
     num_steps = FIRST_STEPS.get(name, 2)
@@ -128,24 +128,24 @@ def test_it_plays_while_the_sound_is_made(running: Running, name: FormatName, do
         held.gate.close()
         for _ in range(num_steps):
             held.gate.pass_one()
-        with asking(held, name, door) as answer, playing(answer, name) as player:
+        with request(held, name, path) as answer, playing(answer, name) as player:
             try:
                 sound = player.first()
                 assert held.engine.num_steps <= num_steps + 1  # one waits
             finally:
                 held.gate.open()
-            rest, complaints = player.rest()
+            rest, warnings = player.rest()
     assert_heard(sound + rest, made, name)
     if name == "wav":
-        assert complaints_of(complaints) == own_complaints(sound + rest)
+        assert warning_lines(warnings) == warnings_about_own_wav(sound + rest)
     else:
-        assert complaints == ""
+        assert warnings == ""
 
 
 @pytest.mark.voices
 @pytest.mark.parametrize("name", FORMATS)
 def test_real_voices(voices: tuple[str, Synthesizer], name: FormatName) -> None:
-    """Of speech it has no more to say."""
+    """There are no other warnings about speech."""
     url, synthesizer = voices
     text = "三点半见。See you there."
     body = {"input": text, "response_format": name}
@@ -153,6 +153,6 @@ def test_real_voices(voices: tuple[str, Synthesizer], name: FormatName) -> None:
         httpx.stream("POST", f"{url}/v1/audio/speech", json=body, timeout=PATIENCE_S) as answer,
         playing(answer, name) as player,
     ):
-        sound, complaints = player.rest()
+        sound, warnings = player.rest()
     assert_heard(sound, synthesizer.speak(text).samples, name)
-    assert name == "wav" or complaints == ""
+    assert name == "wav" or warnings == ""

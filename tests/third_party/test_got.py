@@ -1,4 +1,4 @@
-"""What was fetched is here, and is what is written down."""
+"""The installed clients are found, and their locks are current."""
 
 from __future__ import annotations
 
@@ -6,20 +6,19 @@ import json
 import re
 
 import pytest
-
-from third_party import NPM, ROOT, find, required
+from third_party_clients import NPM, ROOT, find, required
 
 REQUIREMENTS = ROOT / "requirements"
 PIN = re.compile(r"^([a-z0-9-]+)(?:\[\w+\])?==(\S+)", re.MULTILINE)
 NOT_PROGRAMS = {"libportaudio2"}
 
 
-def test_all_that_was_fetched_is_found() -> None:
-    """Else tests that look for a program by themselves would be skipped where they must not be."""
+def test_all_required_clients_are_found() -> None:
+    """Otherwise tests that look for a program themselves would be skipped silently."""
     assert not {name for name in required() - NOT_PROGRAMS if find(name) is None}
 
 
-def test_the_lock_is_that_of_what_is_asked_for() -> None:
+def test_the_locks_match_the_requirements() -> None:
     """``make lock`` was run after the last change."""
     asked = dict(PIN.findall((REQUIREMENTS / "third-party.in").read_text()))
     locked = dict(PIN.findall((REQUIREMENTS / "third-party.txt").read_text()))
@@ -35,7 +34,7 @@ def test_the_lock_is_that_of_what_is_asked_for() -> None:
     "path", [REQUIREMENTS / "third-party.txt", NPM / "package-lock.json"], ids=lambda path: path.name
 )
 def test_locks_name_no_registry(path: str) -> None:
-    """Everyone has their own: packages are known by their names and hashes."""
+    """Users have their own: packages are identified by name and hash."""
     with open(path) as lock:
         text = lock.read()
     assert "://" not in text

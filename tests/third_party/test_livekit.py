@@ -1,4 +1,4 @@
-"""LiveKit's agents with their plugin for OpenAI: it speaks, is interrupted, and is told of errors."""
+"""LiveKit's agents with their plugin for OpenAI: speech, interruption and errors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
+from third_party_clients import needs, python_sidecar
 
-from third_party import needs, python_sidecar
 from yuliu.audio.pcm import to_s16le
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from serving import Running
+    from third_party_clients import Sidecar
 
-    from third_party import Sidecar
     from yuliu.synthesizer import Synthesizer
 
 pytestmark = needs("livekit")
@@ -25,21 +25,21 @@ TEXT = "one two three four five six seven eight nine ten. " * 4
 LONG = TEXT * 10
 """Forty seconds."""
 LOST_S = 0.03
-"""LiveKit loses up to a frame of Opus and FLAC at the end."""
+"""Maximum loss at the end: LiveKit drops up to a frame of Opus and FLAC."""
 MAX_FILL_BYTES = 48 * 20
 PADDING_S = {"mp3": 0.1, "aac": 0.1}
-"""Silence that these have before and after the sound, both together, at most."""
+"""Maximum silence before and after the audio, both together."""
 
 
 @pytest.fixture(scope="module")
 def agent(running: Running) -> Iterator[Sidecar]:
-    """The plugin, beside us."""
+    """The plugin in its own process."""
     with python_sidecar("livekit_agent.py", f"{running.url}/v1") as agent:
         yield agent
 
 
 def asked(text: str | None = None, **fields: Any) -> dict[str, Any]:
-    """A request to the program beside us."""
+    """A request to the agent."""
     return {"model": "gpt-4o-mini-tts", "voice": "alloy", "format": "pcm", "text": text, **fields}
 
 
@@ -49,15 +49,15 @@ def heard(answer: dict[str, Any]) -> bytes:
 
 
 def unpadded(sound: bytes, made: bytes) -> bool:
-    """Whether it is what was made, but for the silence that fills LiveKit's last frame."""
+    """Whether the sound equals the expected one, apart from the silence that fills LiveKit's last frame."""
     rest = sound.removeprefix(made)
     return sound.startswith(made) and len(rest) < MAX_FILL_BYTES and not any(rest)
 
 
 @pytest.mark.parametrize("model", ["tts-1", "gpt-4o-mini-tts"])
 @pytest.mark.parametrize("name", ["mp3", "opus", "aac", "flac", "wav", "pcm"])
-def test_it_hears_all_of_it(running: Running, agent: Sidecar, model: str, name: str) -> None:
-    """It asks for bare sound of one model and for events of the other."""
+def test_all_audio_is_received(running: Running, agent: Sidecar, model: str, name: str) -> None:
+    """The plugin requests plain audio of one model and events of the other."""
     answer = agent.ask(**asked(TEXT, model=model, format=name))
     assert answer["error"] is None
     sound, made = heard(answer), running.synthesizer.speak(TEXT).samples
@@ -69,8 +69,8 @@ def test_it_hears_all_of_it(running: Running, agent: Sidecar, model: str, name: 
         assert np.mean(samples**2) * len(samples) == pytest.approx(np.mean(made**2) * len(made), rel=0.1)
 
 
-def test_it_speaks_what_comes_in_pieces(running: Running, agent: Sidecar) -> None:
-    """As a model writes: it cuts sentences and asks for each; all are there, in order, and nothing between them."""
+def test_a_text_in_deltas_is_spoken_in_order(running: Running, agent: Sidecar) -> None:
+    """The adapter requests each sentence; all are there, with nothing between them."""
     sentences = ["One two three four five six.", "Seven eight nine ten eleven twelve.", "One two three four five."]
     deltas = [word + " " for sentence in sentences for word in sentence.split()]
     rest = heard(agent.ask(**asked(deltas=deltas)))
@@ -82,8 +82,8 @@ def test_it_speaks_what_comes_in_pieces(running: Running, agent: Sidecar) -> Non
     assert not any(rest)
 
 
-def test_a_listener_interrupts(running: Running, agent: Sidecar) -> None:
-    """It hangs up amid the sound: our work stops, and the next text is spoken whole."""
+def test_an_interruption_stops_the_work(running: Running, agent: Sidecar) -> None:
+    """The connection is closed during the audio; the next text is spoken completely."""
     running.gate.close()
     before = running.gate.num_frames
     for _ in range(4):
@@ -97,14 +97,14 @@ def test_a_listener_interrupts(running: Running, agent: Sidecar) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"text": "…"}, {"text": "Hi.", "voice": "nobody"}])
-def test_it_is_told_what_is_wrong(agent: Sidecar, fields: dict[str, Any]) -> None:
-    """As its own class for answers with a status."""
+def test_a_refusal_is_a_status_error(agent: Sidecar, fields: dict[str, Any]) -> None:
+    """It has the status of the response."""
     assert agent.ask(**asked(**fields))["error"] == ["APIStatusError", 400]
 
 
 @pytest.mark.parametrize("model", ["tts-1", "gpt-4o-mini-tts"])
-def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running, model: str) -> None:
-    """A failure amid the sound is an error there too, bare or as events; what came before was heard."""
+def test_a_truncated_response_is_an_error(running: Running, cut: Running, model: str) -> None:
+    """The audio before the failure is heard, plain or as events."""
     with python_sidecar("livekit_agent.py", f"{cut.url}/v1") as agent:
         answer = agent.ask(**asked(TEXT, model=model))
     assert answer["error"] == ["APIConnectionError", None]
@@ -115,7 +115,7 @@ def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running,
 
 @pytest.mark.voices
 def test_real_voices(voices: tuple[str, Synthesizer]) -> None:
-    """To the sample."""
+    """The audio is exact to the sample."""
     url, synthesizer = voices
     text = "三点半见。See you there."
     with python_sidecar("livekit_agent.py", f"{url}/v1") as agent:

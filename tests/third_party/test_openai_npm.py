@@ -1,4 +1,4 @@
-"""OpenAI's client for JavaScript, in Node.js: all formats, whole and streamed, events, interruptions, its errors."""
+"""OpenAI's client for JavaScript in Node.js: formats, whole and streamed, events, interruptions, errors."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from serving import running_server
+from third_party_clients import NPM, Sidecar, needs, sidecar
 
-from third_party import NPM, Sidecar, needs, sidecar
 from yuliu.audio.pcm import to_s16le
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ SIX = ["mp3", "opus", "aac", "flac", "wav", "pcm"]
 
 @pytest.fixture(scope="module")
 def client(running: Running) -> Iterator[Sidecar]:
-    """The client, beside us."""
+    """The client in its own process."""
     with client_of(f"{running.url}/v1") as client:
         yield client
 
@@ -45,7 +45,7 @@ def heard(answer: dict[str, Any]) -> bytes:
 
 @pytest.mark.parametrize("name", SIX)
 def test_every_format_whole_and_streamed(running: Running, client: Sidecar, name: str) -> None:
-    """The same bytes and types that others get."""
+    """The bytes and types are those that other clients get."""
     fields = {"input": TEXT, "response_format": name, "instructions": "Speak softly."}
     answers = [client.ask(fields=fields, whole=whole) for whole in (True, False)]
     expected = running.speech(input=TEXT, response_format=name)
@@ -55,14 +55,14 @@ def test_every_format_whole_and_streamed(running: Running, client: Sidecar, name
     assert answers[1]["num_pieces"] > 1
 
 
-def test_its_default_is_mp3(running: Running, client: Sidecar) -> None:
-    """It leaves the field out."""
+def test_the_default_format_is_mp3(running: Running, client: Sidecar) -> None:
+    """The client omits the field."""
     answer = client.ask(fields={"input": TEXT}, whole=True)
     assert heard(answer) == running.speech(input=TEXT, response_format="mp3").content
 
 
-def test_events(running: Running, client: Sidecar) -> None:
-    """It hands the stream on as it is."""
+def test_events_are_passed_on(running: Running, client: Sidecar) -> None:
+    """The stream is unchanged."""
     answer = client.ask(fields={"input": TEXT, "response_format": "pcm", "stream_format": "sse"})
     assert answer["type"] == "text/event-stream"
     events = [json.loads(line.removeprefix("data: ")) for line in heard(answer).decode().split("\n\n") if line]
@@ -71,8 +71,8 @@ def test_events(running: Running, client: Sidecar) -> None:
     assert sound == to_s16le(running.synthesizer.speak(TEXT).samples)
 
 
-def test_a_listener_interrupts(running: Running, client: Sidecar) -> None:
-    """An AbortController amid the sound: our work stops, and the next text is spoken whole."""
+def test_an_abort_stops_the_work(running: Running, client: Sidecar) -> None:
+    """The request is aborted during the audio; the next text is spoken completely."""
     before = running.gate.num_frames
     running.gate.close()
     for _ in range(2):
@@ -88,8 +88,8 @@ def test_a_listener_interrupts(running: Running, client: Sidecar) -> None:
 @pytest.mark.parametrize(
     "fields", [{"input": ""}, {"input": "Hi.", "voice": "nobody"}, {"input": "Hi.", "response_format": "midi"}]
 )
-def test_what_is_wrong_is_a_bad_request(client: Sidecar, fields: dict[str, Any]) -> None:
-    """Its class, with our code in it."""
+def test_an_invalid_request_is_a_bad_request(client: Sidecar, fields: dict[str, Any]) -> None:
+    """The error holds the server's code."""
     answer = client.ask(fields=fields)
     assert (answer["error"], answer["status"]) == ("BadRequestError", 400)
     assert answer["code"] in ("invalid_request", "unknown_voice", "nothing_to_speak")
@@ -104,32 +104,34 @@ def test_what_is_wrong_is_a_bad_request(client: Sidecar, fields: dict[str, Any])
         ("failing", "InternalServerError", "synthesis_failed"),
     ],
 )
-def test_refusals_are_its_own_classes(refusing: dict[str, tuple[str, str]], what: str, error: str, code: str) -> None:
-    """Programs that catch OpenAI's errors catch ours."""
+def test_refusals_are_openais_error_classes(
+    refusing: dict[str, tuple[str, str]], what: str, error: str, code: str
+) -> None:
+    """Programs that handle OpenAI's errors handle ours."""
     url, key = refusing[what]
     with client_of(url) as client:
         answer = client.ask(fields={"input": TEXT}, key=key)
     assert (answer["error"], answer["code"]) == (error, code)
 
 
-def test_a_model_that_is_not_there_is_not_found(client: Sidecar) -> None:
-    """As there."""
+def test_an_unknown_model_is_not_found(client: Sidecar) -> None:
+    """As with OpenAI's server."""
     assert client.ask(model="tone")["id"] == "tone"
     assert client.ask(model="gpt-9")["error"] == "NotFoundError"
 
 
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
-def test_a_part_is_not_taken_for_the_whole(cut: Running, stream_format: str, *, whole: bool) -> None:
-    """A failure amid the sound throws, whether it was to be read whole or in pieces."""
+def test_a_truncated_response_throws(cut: Running, stream_format: str, *, whole: bool) -> None:
+    """Whether the body is read whole or in pieces."""
     with client_of(f"{cut.url}/v1") as client:
         answer = client.ask(fields={"input": TEXT, "stream_format": stream_format}, whole=whole)
     assert answer["error"]
     assert answer["status"] is None
 
 
-def test_a_client_that_gives_up_stops_the_work() -> None:
-    """Its time is over before there is sound: its own class, and a stream of ours less."""
+def test_a_timeout_of_the_client_stops_the_work() -> None:
+    """It raises the timeout class, and the stream ends."""
     with running_server() as running, client_of(f"{running.url}/v1") as client:
         running.gate.close()
         assert client.ask(fields={"input": TEXT}, timeout_ms=300)["error"] == "APIConnectionTimeoutError"
@@ -138,7 +140,7 @@ def test_a_client_that_gives_up_stops_the_work() -> None:
 
 @pytest.mark.voices
 def test_real_voices(voices: tuple[str, Synthesizer]) -> None:
-    """To the sample."""
+    """The audio is exact to the sample."""
     url, synthesizer = voices
     text = "三点半见。See you there."
     with client_of(f"{url}/v1") as client:

@@ -1,4 +1,4 @@
-"""OpenAI's client for Python: all formats, whole, streamed and as events; waiting and not; its classes of errors."""
+"""OpenAI's client for Python: formats, whole, streamed and as events; synchronous and asynchronous; errors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def fields(**given: Any) -> dict[str, Any]:
 
 
 def sound_of(lines: Iterable[str]) -> bytes:
-    """The sound in a stream of events, which must have its proper end."""
+    """Return the audio in a stream of events, which must end properly."""
     events = [json.loads(line.removeprefix("data: ")) for line in lines if line]
     assert [event["type"] for event in events[-2:]] == ["speech.audio.delta", "speech.audio.done"]
     assert set(events[-1]["usage"]) == {"input_tokens", "output_tokens", "total_tokens"}
@@ -47,7 +47,7 @@ def sound_of(lines: Iterable[str]) -> bytes:
 
 @pytest.mark.parametrize("name", SIX)
 def test_every_format_whole_and_streamed_and_as_events(running: Running, name: str) -> None:
-    """The same bytes each way, which other tests decode."""
+    """The bytes are the same each way; other tests decode them."""
     asked = fields(response_format=name)
     with client(f"{running.url}/v1") as openai_client:
         speech = openai_client.audio.speech
@@ -61,8 +61,8 @@ def test_every_format_whole_and_streamed_and_as_events(running: Running, name: s
 
 
 @pytest.mark.parametrize("name", SIX)
-async def test_every_format_without_waiting(running: Running, name: str) -> None:
-    """By its asynchronous client."""
+async def test_every_format_with_the_asynchronous_client(running: Running, name: str) -> None:
+    """The bytes are the same each way."""
     asked = fields(response_format=name)
     async with openai.AsyncOpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0) as openai_client:
         speech = openai_client.audio.speech
@@ -77,8 +77,8 @@ async def test_every_format_without_waiting(running: Running, name: str) -> None
 
 
 @pytest.mark.parametrize(("given", "param"), WRONG)
-def test_what_is_wrong_is_a_bad_request(running: Running, given: dict[str, Any], param: str) -> None:
-    """Its class, and in it our code, our words, and the field at fault."""
+def test_an_invalid_request_is_a_bad_request(running: Running, given: dict[str, Any], param: str) -> None:
+    """The error names the field at fault."""
     with client(f"{running.url}/v1") as openai_client, pytest.raises(openai.BadRequestError) as caught:
         openai_client.audio.speech.create(**fields(**given))
     assert (caught.value.status_code, caught.value.param) == (400, param)
@@ -95,25 +95,25 @@ def test_what_is_wrong_is_a_bad_request(running: Running, given: dict[str, Any],
         ("failing", openai.InternalServerError, "synthesis_failed"),
     ],
 )
-def test_refusals_are_its_own_classes(
+def test_refusals_are_openais_error_classes(
     refusing: dict[str, tuple[str, str]], what: str, error: type[openai.APIStatusError], code: str
 ) -> None:
-    """Programs that catch OpenAI's errors catch ours."""
+    """Programs that handle OpenAI's errors handle ours."""
     with client(*refusing[what]) as openai_client, pytest.raises(error) as caught:
         openai_client.audio.speech.create(**fields())
     assert caught.value.code == code
 
 
-async def test_refusals_without_waiting(refusing: dict[str, tuple[str, str]]) -> None:
-    """The same of its asynchronous client."""
+async def test_refusals_with_the_asynchronous_client(refusing: dict[str, tuple[str, str]]) -> None:
+    """The class is the same."""
     url, key = refusing["busy"]
     async with openai.AsyncOpenAI(base_url=url, api_key=key, max_retries=0) as openai_client:
         with pytest.raises(openai.RateLimitError):
             await openai_client.audio.speech.create(**fields())
 
 
-def test_a_model_that_is_not_there_is_not_found(running: Running) -> None:
-    """As there."""
+def test_an_unknown_model_is_not_found(running: Running) -> None:
+    """As with OpenAI's server."""
     with client(f"{running.url}/v1") as openai_client:
         assert openai_client.models.retrieve("tone").id == "tone"
         with pytest.raises(openai.NotFoundError):
@@ -121,30 +121,30 @@ def test_a_model_that_is_not_there_is_not_found(running: Running) -> None:
 
 
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
-def test_a_part_is_not_taken_for_the_whole(cut: Running, stream_format: str) -> None:
-    """A failure amid what was to be read whole raises."""
+def test_a_truncated_response_raises(cut: Running, stream_format: str) -> None:
+    """When the body is read whole."""
     asked: dict[str, Any] = fields(response_format="pcm", stream_format=stream_format)
     with client(f"{cut.url}/v1") as openai_client, pytest.raises(openai.APIConnectionError):
         openai_client.audio.speech.create(**asked)
 
 
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
-def test_a_part_in_pieces_is_not_taken_for_the_whole(cut: Running, stream_format: str) -> None:
-    """A failure amid what is read in pieces raises after the last of them."""
+def test_a_truncated_stream_raises(cut: Running, stream_format: str) -> None:
+    """The error comes after the last piece."""
     asked: dict[str, Any] = fields(response_format="pcm", stream_format=stream_format)
     pieces = []
     with (
         client(f"{cut.url}/v1") as openai_client,
         openai_client.audio.speech.with_streaming_response.create(**asked) as answer,
-        pytest.raises(Exception, match="incomplete chunked read"),  # of httpx or httpx2, whichever it is built on
+        pytest.raises(Exception, match="incomplete chunked read"),  # of httpx or httpx2, depending on the version
     ):
         for piece in answer.iter_bytes():
-            pieces.append(piece)  # noqa: PERF402 - what came before the error is looked at
+            pieces.append(piece)  # noqa: PERF402 - the pieces before the error are checked
     assert pieces
 
 
-def test_a_client_that_gives_up_stops_the_work() -> None:
-    """Its time is over before there is sound: its own class, and a stream of ours less."""
+def test_a_timeout_of_the_client_stops_the_work() -> None:
+    """It raises the timeout class, and the stream ends."""
     with running_server() as running:
         running.gate.close()
         with client(f"{running.url}/v1", timeout=0.3) as openai_client, pytest.raises(openai.APITimeoutError):
@@ -155,7 +155,7 @@ def test_a_client_that_gives_up_stops_the_work() -> None:
 @pytest.mark.voices
 @pytest.mark.parametrize("text", ["三点半见。", "See you at half past three."])
 def test_real_voices(voices: tuple[str, Synthesizer], text: str) -> None:
-    """To the sample."""
+    """The audio is exact to the sample."""
     url, synthesizer = voices
     with client(f"{url}/v1") as openai_client:
         sound = openai_client.audio.speech.create(**fields(input=text, response_format="pcm")).read()

@@ -1,4 +1,4 @@
-"""Pipecat's service for OpenAI in one of its pipelines: it speaks, is interrupted, speaks again, is told of errors."""
+"""Pipecat's service for OpenAI in a pipeline: speech, interruption and errors."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import base64
 from typing import TYPE_CHECKING
 
 import pytest
+from third_party_clients import needs, python_sidecar
 
-from third_party import needs, python_sidecar
 from yuliu.audio.pcm import to_s16le
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from serving import Running
+    from third_party_clients import Sidecar
 
-    from third_party import Sidecar
     from yuliu.synthesizer import Synthesizer
 
 pytestmark = needs("pipecat")
@@ -28,13 +28,13 @@ LONG = TEXT * 10
 
 @pytest.fixture(scope="module")
 def agent(running: Running) -> Iterator[Sidecar]:
-    """A pipeline with the service, beside us."""
+    """A pipeline with the service in its own process."""
     with pipeline(f"{running.url}/v1") as agent:
         yield agent
 
 
 def pipeline(url: str, voice: str = "alloy") -> AbstractContextManager[Sidecar]:
-    """It takes OpenAI's voices only."""
+    """Run a pipeline; the service accepts OpenAI's voices only."""
     return python_sidecar("pipecat_agent.py", url, voice)
 
 
@@ -48,21 +48,21 @@ def made(running: Running, text: str) -> bytes:
     return to_s16le(running.synthesizer.speak(text).samples)
 
 
-def test_it_hears_all_of_it(running: Running, agent: Sidecar) -> None:
-    """Each text to the last sample, one after the other."""
+def test_all_audio_is_received(running: Running, agent: Sidecar) -> None:
+    """Each text is complete to the last sample."""
     for text in (TEXT, "Hi.", "你好，今天天气怎么样？"):
         assert heard(agent.ask(text=text)) == made(running, text)
 
 
 @pytest.mark.parametrize("voice", ["verse", "marin"])
-def test_it_has_openais_voices(running: Running, voice: str) -> None:
-    """Those are all that it takes, so each of their names has to mean something."""
+def test_openais_voices_are_accepted(running: Running, voice: str) -> None:
+    """The service accepts no others, so each of their names must work."""
     with pipeline(f"{running.url}/v1", voice) as agent:
         assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
 
 
-def test_a_listener_interrupts(running: Running, agent: Sidecar) -> None:
-    """The service hangs up amid the sound: our work stops, and the next text is spoken whole."""
+def test_an_interruption_stops_the_work(running: Running, agent: Sidecar) -> None:
+    """The service closes the connection during the audio; the next text is spoken completely."""
     running.gate.close()
     before = running.gate.num_frames
     for _ in range(4):
@@ -75,14 +75,14 @@ def test_a_listener_interrupts(running: Running, agent: Sidecar) -> None:
     assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
 
 
-def test_it_is_told_what_is_wrong(running: Running, agent: Sidecar) -> None:
-    """The pipeline has an error, with our words in it, and lives on."""
+def test_a_refusal_is_an_error_of_the_pipeline(running: Running, agent: Sidecar) -> None:
+    """The error holds the server's message, and the pipeline continues."""
     assert "the input holds nothing that the voice can say" in agent.ask(text="…")["error"]
     assert heard(agent.ask(text=TEXT)) == made(running, TEXT)
 
 
-def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running) -> None:
-    """A failure amid the sound is an error of the pipeline's; what came before was heard."""
+def test_a_truncated_response_is_an_error(running: Running, cut: Running) -> None:
+    """The audio before the failure is heard."""
     with pipeline(f"{cut.url}/v1") as agent:
         answer = agent.ask(text=TEXT)
     assert answer["error"]
@@ -93,7 +93,7 @@ def test_it_notices_that_a_part_is_not_the_whole(running: Running, cut: Running)
 
 @pytest.mark.voices
 def test_real_voices(voices: tuple[str, Synthesizer]) -> None:
-    """To the sample."""
+    """The audio is exact to the sample."""
     url, synthesizer = voices
     text = "三点半见。See you there."
     with pipeline(f"{url}/v1") as agent:

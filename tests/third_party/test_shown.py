@@ -1,4 +1,4 @@
-"""What the documentation shows of programs of others is run with them."""
+"""The examples for third-party clients in the documentation run."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import pytest
 from chromium import chromium
 from pages import ROOT, Page
 from serving import running_server
-
-from third_party import NPM, PATIENCE_S, VENV, needs, program
+from third_party_clients import NPM, PATIENCE_S, VENV, needs, program
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,7 +23,7 @@ TEXT = "前方路口左转。"
 
 
 def shown(language: str, mark: str, running: Running) -> str:
-    """The only block with this in it, for this server."""
+    """Return the only block that contains the mark, with the address of this server."""
     (code,) = [block.code for block in PAGE.blocks if block.language == language and mark in block.code]
     assert ADDRESS in code
     return code.replace(ADDRESS, running.url)

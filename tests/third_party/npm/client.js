@@ -1,4 +1,4 @@
-// OpenAI's client for JavaScript, run beside the tests: requests as lines of JSON in, what came of them out.
+// OpenAI's client for JavaScript, run beside the tests: requests as lines of JSON in, results out.
 //     node client.js http://127.0.0.1:8000/v1
 const { createInterface } = require("node:readline");
 const OpenAI = require("openai").default;

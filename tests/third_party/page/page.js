@@ -1,4 +1,4 @@
-// What a web page does with the server: the tests call these, and each gives what was heard, as base64 of 32 bit floats.
+// Functions of a web page that the tests call; each returns the audio that was heard as base64 of 32-bit floats.
 "use strict";
 
 const RATE = 24000;
@@ -25,7 +25,7 @@ function draw(samples, label) {
   document.getElementById("heard").append(`${label}, ${(samples.length / RATE).toFixed(3)} s`, canvas);
 }
 
-// The whole body of a speech request, decoded by the browser.
+// Decode the whole body of a speech request.
 async function fetched(server, text, format, key) {
   const answer = await fetch(`${server}/v1/audio/speech`, {
     method: "POST",
@@ -35,11 +35,11 @@ async function fetched(server, text, format, key) {
   if (!answer.ok) return { status: answer.status, ...(await answer.json()).error };
   const context = new OfflineAudioContext(1, 1, RATE);
   const sound = await context.decodeAudioData(await answer.arrayBuffer());
-  const rate = answer.headers.get("X-Sample-Rate");  // a page sees it only if the server lets it
+  const rate = answer.headers.get("X-Sample-Rate");  // readable only if the server exposes it
   return { type: answer.headers.get("Content-Type"), rate, samples: told(sound.getChannelData(0), format) };
 }
 
-// A context of the native stream; text goes by word, as from a model. Gives messages, and takes sound as it comes.
+// Run a context of the native stream, with the text sent word by word; return its messages, and pass audio on as it arrives.
 function spoken(server, text, format, onSound, key) {
   return new Promise((resolve, reject) => {
     const protocols = key ? ["yuliu", `yuliu.key.${key}`] : [];
@@ -64,14 +64,14 @@ function spoken(server, text, format, onSound, key) {
   });
 }
 
-// PCM over the native stream, as samples.
+// Return PCM over the native stream as samples.
 async function spokenPcm(server, text, key) {
   const pieces = [];
   const end = await spoken(server, text, "pcm", (sound) => pieces.push(...new Int16Array(sound)), key);
   return { ...end, samples: told(Float32Array.from(pieces, (sample) => sample / 32768), "native stream, pcm") };
 }
 
-// A format that a media element plays as it comes, heard where its sound comes out.
+// Play a format with a media element as it arrives, and record the output.
 async function played(server, text, format, type, onPlaying = () => undefined) {
   if (!MediaSource.isTypeSupported(type)) return { unsupported: type };
   const media = new MediaSource();
@@ -99,7 +99,7 @@ async function played(server, text, format, type, onPlaying = () => undefined) {
   return { ...end, duration_s: media.duration, samples: told(recorded(), `played, ${format}`) };
 }
 
-// The same in two parts: until it plays, and the rest.
+// The same in two parts: until playback starts, and the rest.
 let going;
 const begun = (...given) => new Promise((resolve, reject) => {
   going = played(...given, () => resolve("playing"));
@@ -107,7 +107,7 @@ const begun = (...given) => new Promise((resolve, reject) => {
 });
 const rest = () => going;
 
-// All that a media element gives, without the silence around it.
+// Record the output of a media element, without the silence around it.
 async function recorder(player) {
   const context = new AudioContext({ sampleRate: RATE });
   const code = `registerProcessor("ear", class extends AudioWorkletProcessor {
@@ -129,10 +129,10 @@ async function recorder(player) {
 
 const outcome = (promise) => promise.then(() => "let in", (error) => error.name);
 
-// Whether a socket opens, with a key or without one.
+// Return whether a socket opens, with a key or without one.
 const streamOutcome = (server, key) => outcome(spoken(server, "Hello.", "pcm", () => undefined, key));
 
-// How a page that is not welcome is kept out: no answer can be read, no socket opens.
+// Return how a page of another origin is refused: no response is readable, no socket opens.
 async function refused(server) {
   const body = JSON.stringify({ input: "Hello." });
   const asked = { method: "POST", headers: { "Content-Type": "application/json" }, body };
