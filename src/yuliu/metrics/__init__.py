@@ -1,5 +1,5 @@
-"""What is measured while Yuliu runs: :class:`yuliu.metrics.metrics.Metrics` and the values it is told.
+"""Metrics of a running process: :class:`yuliu.metrics.metrics.Metrics` and the values that it records.
 
-Nothing is imported here: :mod:`yuliu.metrics.report` is light, :mod:`yuliu.metrics.metrics` loads the Prometheus
-client, which only a server needs.
+This module imports nothing: :mod:`yuliu.metrics.report` is light, while :mod:`yuliu.metrics.metrics` loads the
+Prometheus client, which only a server needs.
 """

@@ -1,4 +1,4 @@
-"""Gauges that are read when they are asked for, not pushed."""
+"""Gauges, which are read at each scrape instead of being pushed."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 
 
 class GaugeCollector(Collector):
-    """Collects what its sources say at the moment of a scrape."""
+    """Collector of gauges whose sources are read at each scrape."""
 
     def __init__(self) -> None:
         self._sources: list[LevelSource] = []
 
     def add(self, source: LevelSource) -> None:
-        """A further source: called from any thread, so quick, and without waiting for anything."""
+        """Add a source, which is called from any thread and must return without blocking."""
         self._sources = [*self._sources, source]
 
     def now(self) -> GaugeValues:
-        """What all sources say, added up."""
+        """Return the sum of all sources."""
         return _sum([source() for source in self._sources])
 
     def describe(self) -> Iterable[Metric]:
-        """All that may be collected, so that registering does not call the sources."""
+        """Return all families that may be collected, so that registering does not call the sources."""
         return list(_families(GaugeValues(), all_known=True))
 
     def collect(self) -> Iterator[Metric]:
-        """The gauges that are known."""
+        """Yield the gauges that are known."""
         yield from _families(self.now())
 
 
 def levels_values(levels: GaugeValues) -> dict[str, object]:
-    """Levels as plain values for JSON; what is not known is null."""
+    """Return the gauges as plain values for JSON; an unknown one is null."""
     streams: dict[str, dict[str, int]] = {}
     for (stream_class, state), number in levels.streams.items():
         streams.setdefault(stream_class.value, {})[state] = number

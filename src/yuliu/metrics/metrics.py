@@ -1,4 +1,4 @@
-"""One object that is told what happens, and tells Prometheus, ``/v1/stats`` and whoever asks."""
+"""Recorder of all events of a process, exported to Prometheus, ``/v1/stats`` and OpenTelemetry."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ if TYPE_CHECKING:
 
 
 def exposition(registry: CollectorRegistry, accept: str = "") -> tuple[bytes, str]:
-    """All metrics as bytes, and their media type: what the ``Accept`` header prefers of Prometheus' forms."""
+    """Return all metrics and their media type, in the Prometheus format that the ``Accept`` header prefers."""
     encode, media_type = choose_encoder(accept)
     return encode(_WithoutCreated(registry)), media_type
 
 
 class _WithoutCreated:
-    """A registry without the times at which series were created: a fifth of all lines, which nobody asks for.
+    """Registry without the creation times of series, which are a fifth of all lines and have no use.
 
-    The client library can leave them out only for the whole process, which may have metrics that are not ours.
+    The client library can only omit them for the whole process, which may have other metrics.
     """
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self._registry = registry
 
     def collect(self) -> Iterator[Metric]:
-        """The families of the registry."""
+        """Yield the families of the registry."""
         for family in self._registry.collect():
             kept = Metric(family.name, family.documentation, family.type, family.unit)
             kept.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
@@ -54,19 +54,19 @@ AdmissionDecision = Literal["admitted", "queued", "rejected"]
 
 
 class Metrics:
-    """What one process measures, in a registry of its own.
+    """Metrics of one process, in a registry of their own.
 
-    All methods may be called from any thread. They keep numbers and the names of voices, engines, doors, reasons and
-    kinds; never text, never ids.
+    All methods may be called from any thread. They record numbers and the names of voices, engines, endpoints, reasons
+    and kinds; never text or ids.
 
     Args:
-        clock: Seconds, monotonic.
-        tracer: Makes a span of each stream; see :func:`yuliu.metrics.trace.open_tracer`.
+        clock: Monotonic clock, in seconds.
+        tracer: Tracer that records a span for each stream; see :func:`yuliu.metrics.trace.open_tracer`.
     """
 
     def __init__(self, *, clock: Callable[[], float] = time.monotonic, tracer: Tracer | None = None) -> None:
         self.registry = CollectorRegistry()
-        """What is exported."""
+        """Registry that is exported."""
         self._clock = clock
         self._tracer = tracer
         self._lock = threading.Lock()
@@ -80,13 +80,13 @@ class Metrics:
             self.registry.register(collector)
 
     def stream_started(self, stream_class: StreamClass) -> None:
-        """A stream was opened; whether it is admitted is told later."""
+        """Record an opened stream, before the decision to admit it."""
         self._events.started.labels(stream_class.value).inc()
         with self._lock:
             self._window.started(self._clock())
 
     def stream_ended(self, report: StreamReport) -> None:
-        """A stream is over: told once for each, rejected ones too."""
+        """Record the end of a stream, once for each, rejected ones included."""
         self._streams.ended(report)
         with self._lock:
             self._window.ended(report, self._clock())
@@ -94,15 +94,15 @@ class Metrics:
             record_span(report, self._tracer)
 
     def admission(self, stream_class: StreamClass, decision: AdmissionDecision, *, reason: str = "") -> None:
-        """What was decided about a stream that asked to be let in, and why, in a word of ours."""
+        """Record the decision about a stream, and its reason as a fixed word."""
         self._events.admissions.labels(stream_class.value, decision, self._events.reasons(reason)).inc()
 
     def error_told(self, door: str, code: str) -> None:
-        """A client was told of an error, whether it was its own fault or not."""
+        """Record an error that was reported to a client."""
         self._events.errors.labels(self._events.doors(door), self._events.codes(code)).inc()
 
     def planned(self, engine: str, took_s: float, *, front_end_s: float = 0.0) -> None:
-        """An engine planned a segment; reading its text was a part of that."""
+        """Record a plan, and the time of the text front end within it."""
         counted = self._engines.get(engine) or self._engine(engine)
         counted.plan.observe(took_s)
         counted.front_end.observe(front_end_s)
@@ -110,7 +110,7 @@ class Metrics:
             self._window.worked(counted.name, took_s, 0.0, self._clock())
 
     def step(self, engine: str, took_s: float, *, audio_s: float, batch: int = 1) -> None:
-        """An engine made a step: so much sound, for so many utterances at once."""
+        """Record a step: its duration, the audio made, and the number of utterances."""
         counted = self._engines.get(engine) or self._engine(engine)
         counted.step.observe(took_s)
         counted.audio.inc(audio_s)
@@ -119,52 +119,52 @@ class Metrics:
             self._window.worked(counted.name, took_s, audio_s, self._clock())
 
     def chunk_gap(self, gap_s: float) -> None:
-        """So long after the chunk before, a chunk was handed to the transport."""
+        """Record the time between two chunks that were handed to the transport."""
         self._events.gap.observe(gap_s)
 
     def cancelled(self, took_s: float) -> None:
-        """A stream was cancelled; so long after that was asked, its work had ended."""
+        """Record the time between the request to cancel a stream and the end of its work."""
         self._events.cancel.observe(took_s)
 
     def retried(self, engine: str) -> None:
-        """A plan or step that failed is repeated on another worker."""
+        """Record a failed plan or step that is repeated on another worker."""
         counted = self._engines.get(engine) or self._engine(engine)
         counted.retries.inc()
 
     def worker_replaced(self, reason: Loss) -> None:
-        """A worker was given up, and another took its place."""
+        """Record the replacement of a worker."""
         self._events.workers_replaced.labels(reason).inc()
 
     def cache_lookup(self, cache: str, *, hit: bool) -> None:
-        """Something was looked for in a cache."""
+        """Record a lookup in a cache."""
         self._events.cache_lookups.labels(self._events.caches(cache), "hit" if hit else "miss").inc()
 
     def feedback(self, kind: FeedbackKind) -> None:
-        """A listener complained."""
+        """Record a complaint of a listener."""
         self._events.feedback.labels(kind).inc()
         with self._lock:
             self._window.feedback(kind, self._clock())
 
     def gauge_source(self, source: LevelSource) -> None:
-        """What is so at a moment is asked of this source at each scrape, from the scraping thread."""
+        """Add a source of gauges, which is read at each scrape from the scraping thread."""
         self._levels.add(source)
 
     def rtfs(self) -> dict[str, float]:
-        """Compute time per audio time of each engine, over the last minute."""
+        """Return compute time per audio time of each engine over the last minute."""
         with self._lock:
             return self._window.rtfs(self._clock())
 
     def stats(self) -> dict[str, object]:
-        """The last minute, and what is so now, as plain values for JSON."""
+        """Return the last minute and the current gauges as plain values for JSON."""
         with self._lock:
             stats = self._window.stats(self._clock())
         return {**stats, "now": levels_values(self._levels.now())}
 
     def exposition(self, accept: str = "") -> tuple[bytes, str]:
-        """All metrics as Prometheus reads them, and their media type.
+        """Return all metrics as Prometheus reads them, and their media type.
 
         Args:
-            accept: The ``Accept`` header of the one who asks.
+            accept: ``Accept`` header of the request.
         """
         return exposition(self.registry, accept)
 
@@ -176,13 +176,13 @@ class Metrics:
 
 
 class _Rtf(Collector):
-    """The real-time factor of the last minute, which saves a division of rates."""
+    """Real-time factor of the last minute, which saves a division of rates."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
 
     def collect(self) -> Iterator[Metric]:
-        """One gauge for each engine that made sound."""
+        """Yield one gauge for each engine that made audio."""
         family = GaugeMetricFamily(
             "yuliu_engine_rtf_ratio", "Compute time per audio time, last minute.", labels=["engine"]
         )

@@ -1,6 +1,6 @@
-"""Memory and CPU of this process, on every platform; graphics processors where there are any.
+"""Memory and CPU time of this process on every platform, and of NVIDIA GPUs.
 
-``prometheus_client`` has a collector of its own, which reads ``/proc`` and gives nothing elsewhere than on Linux.
+``prometheus_client`` has its own collector, which reads ``/proc`` and only works on Linux.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 class ProcessCollector(Collector):
-    """This process, under the names that all Prometheus clients use."""
+    """Collector of this process, with the metric names of all Prometheus clients."""
 
     def collect(self) -> Iterator[Metric]:
         """Read the process."""
-        process = psutil.Process()  # reads files, so not before a scrape: a server is made in a running loop
+        process = psutil.Process()  # reads files, so it is created at the scrape, not in a running event loop
         with process.oneshot():
             memory = process.memory_info()
             cpu = process.cpu_times()
@@ -40,17 +40,17 @@ class ProcessCollector(Collector):
 
 
 class GpuCollector(Collector):
-    """The graphics processors that NVIDIA's library sees, if it is installed.
+    """Collector of the GPUs that NVIDIA's library finds, if it is installed.
 
     Args:
-        load: Gives the library's module, initialised; None if there is none. Called at the first scrape.
+        load: Return the initialised module of the library; None if there is none. Called at the first scrape.
     """
 
     def __init__(self, load: Callable[[], Any]) -> None:
         self._load = cache(load)
 
     def collect(self) -> Iterator[Metric]:
-        """Read the processors."""
+        """Read the GPUs."""
         nvml = self._load()
         if nvml is None:
             return
@@ -64,8 +64,8 @@ class GpuCollector(Collector):
         yield used
 
 
-def load_nvml(module: str = "pynvml") -> Any:  # noqa: ANN401 - it has no types
-    """NVIDIA's library (package ``nvidia-ml-py``), if it is installed and finds a processor."""
+def load_nvml(module: str = "pynvml") -> Any:  # noqa: ANN401 - the library has no types
+    """Return NVIDIA's library (package ``nvidia-ml-py``) if it is installed and finds a GPU."""
     try:
         nvml = importlib.import_module(module)
     except ImportError:

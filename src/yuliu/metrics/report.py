@@ -1,4 +1,4 @@
-"""What a stream came to, told once at its end, and what is so at this moment. Plain values without any user text."""
+"""Report of a finished stream, and current gauges. Plain values without any user text."""
 
 from __future__ import annotations
 
@@ -11,56 +11,56 @@ if TYPE_CHECKING:
     from yuliu.types import StreamClass
 
 StreamOutcome = Literal["finished", "failed", "cancelled", "rejected"]
-"""How a stream ended; ``rejected`` is one that was never admitted."""
+"""Outcome of a stream; a ``rejected`` stream was never admitted."""
 
 LatencyPart = Literal["wait_for_text", "queue", "front_end", "plan", "first_step", "transport"]
-"""A part of the time to the first packet."""
+"""Part of the time to the first packet."""
 
 FeedbackKind = Literal["wrong_word", "click", "gap", "late", "cut_off", "voice", "other"]
-"""What a listener may complain of: a word read wrong, a noise, silence within, sound that came late, an end that is
-missing, a voice that sounds bad, and the rest."""
+"""Complaint of a listener: a misread word, a noise, a silence inside, late audio, a missing end, a bad voice, or
+another one."""
 
 Loss = Literal["crashed", "hung"]
-"""Why a worker was given up: its engine raised what no engine may, or took far too long."""
+"""Reason for the loss of a worker: its engine crashed or took far too long."""
 
 UNDERRUN_S = 0.01
-"""A listener who stands silent for less than this in a whole stream hears no gap, seconds."""
+"""Total silence of a player below which a listener hears no gap, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamMoments:
-    """When what happened, seconds since the stream was opened, by one monotonic clock.
+    """Times of the stages of a stream, in seconds since it was opened, by one monotonic clock.
 
-    None is what did not happen: a first segment that was served from a cache was not planned.
+    None stands for a stage that did not happen: a first segment from the cache was not planned.
     """
 
     first_text_s: float | None = None
     """The first text was received."""
     admitted_s: float | None = None
-    """The scheduler took the stream in."""
+    """The stream was admitted."""
     segment_s: float | None = None
-    """Enough text for the first segment was there."""
+    """The text of the first segment was complete."""
     plan_began_s: float | None = None
     """A worker began to plan the first segment."""
     planned_s: float | None = None
     """The first segment was planned."""
     made_s: float | None = None
-    """The first sound was made, or taken from a cache."""
+    """The first audio was made, or found in a cache."""
     sent_s: float | None = None
-    """The first sound was handed to the transport; a header does not count."""
+    """The first audio was handed to the transport; a header does not count."""
     last_sent_s: float | None = None
-    """The last sound was handed to the transport."""
+    """The last audio was handed to the transport."""
     ended_s: float
-    """The stream was over."""
+    """The stream ended."""
 
     def parts(self, front_end_s: float = 0.0) -> dict[LatencyPart, float]:
-        """The time to the first packet in parts, seconds: none is negative, and their sum is ``sent_s``.
+        """Return the parts of the time to the first packet, in seconds; none is negative, and their sum is ``sent_s``.
 
-        Each part ends with its moment. What comes before a moment that did not happen belongs to the next part. Until
-        a stream is admitted it queues, unless its text is still awaited.
+        Each part ends with its stage. The time before a stage that did not happen belongs to the next part. Before its
+        admission a stream is queued, unless its text is still awaited.
 
         Args:
-            front_end_s: How long reading took within the first plan, seconds.
+            front_end_s: Duration of the text front end within the first plan, in seconds.
         """
         if self.sent_s is None:
             return {}
@@ -78,12 +78,12 @@ class StreamMoments:
         return parts
 
     def ttfp_s(self) -> float | None:
-        """The time to the first packet: all until then but the wait for text, seconds. None if there was none."""
+        """Return the time to the first packet without the wait for text, in seconds; None if there was no packet."""
         return None if self.sent_s is None else self.sent_s - self.parts()["wait_for_text"]
 
 
 class _Durations:
-    """A stretch of time that is divided from its start on."""
+    """Interval that is divided into parts from its start."""
 
     def __init__(self, end_s: float) -> None:
         self._end_s = end_s
@@ -93,7 +93,7 @@ class _Durations:
         )
 
     def until(self, part: LatencyPart, moment_s: float | None) -> None:
-        """What is left until a moment belongs to a part."""
+        """Assign the time up to a moment to a part."""
         if moment_s is not None:
             at_s = min(max(moment_s, self._at_s), self._end_s)
             self.parts[part] += at_s - self._at_s
@@ -102,45 +102,45 @@ class _Durations:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamReport:
-    """A stream that is over.
+    """Report of a finished stream.
 
-    ``voice``, ``door`` and ``code`` become labels, so they are names of ours, never what a caller sent.
+    ``voice``, ``door`` and ``code`` become labels, so they are names of the server, never input of a client.
     """
 
     stream_id: str
-    """As told to the client; for traces and logs, never a label."""
+    """Id that the client knows; for traces and logs, never a label."""
     stream_class: StreamClass
     voice: str
-    """A loaded voice."""
+    """Name of a loaded voice."""
     door: str
-    """Which way in: ``speech`` is ``POST /v1/audio/speech``, ``library`` a stream without a server."""
+    """Endpoint: ``speech`` is ``POST /v1/audio/speech``, ``library`` a stream without a server."""
     outcome: StreamOutcome
     code: str = ""
-    """The code of the error that failed or rejected it; empty otherwise."""
+    """Code of the error that failed or rejected it; empty otherwise."""
     degraded: bool = False
-    """Whether it was spoken in throughput mode."""
+    """Whether the stream was spoken in throughput mode."""
     began_at_s: float
-    """When it was opened, Unix time in seconds."""
+    """Unix time of its opening, in seconds."""
     moments: StreamMoments
     front_end_s: float = 0.0
-    """How long reading took within the plan of the first segment, seconds."""
+    """Duration of the text front end within the plan of the first segment, in seconds."""
     audio_s: float = 0.0
-    """Sound handed to the transport, seconds."""
+    """Audio handed to the transport, in seconds."""
     num_characters: int = 0
-    """Characters received."""
+    """Number of characters received."""
     num_bytes: int = 0
-    """Bytes of sound handed to the transport, as encoded."""
+    """Number of encoded bytes handed to the transport."""
     underrun_s: float = 0.0
-    """How long a listener who began with the first packet stood silent, seconds."""
+    """Silence of a player that started with the first packet, in seconds."""
     longest_gap_s: float = 0.0
-    """The longest time between two chunks, seconds."""
+    """Longest time between two chunks, in seconds."""
     num_segments: int = 0
     num_cached_segments: int = 0
-    """Segments whose sound came from a cache."""
+    """Segments whose audio came from a cache."""
     num_retries: int = 0
-    """Steps and plans that were repeated on another worker."""
+    """Steps and plans repeated on another worker."""
     trace_parent: str = field(default="", repr=False)
-    """The caller's ``traceparent`` header (W3C Trace Context), if it sent one; for its trace only."""
+    """``traceparent`` header of the request (W3C Trace Context), if any; for its trace only."""
 
     @property
     def had_underrun(self) -> bool:
@@ -150,12 +150,12 @@ class StreamReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GaugeValues:
-    """What is so at this moment, as far as its source knows. Those of several sources are added up."""
+    """Current gauges, as far as their source knows. Those of several sources are added up."""
 
     streams: Mapping[tuple[StreamClass, str], int] = field(default_factory=dict)
-    """Open streams by class and state; a state is a word of ours, such as ``waiting`` or ``speaking``."""
+    """Open streams by class and state; a state is a fixed word such as ``waiting`` or ``speaking``."""
     queue_depth: Mapping[StreamClass, int] = field(default_factory=dict)
-    """Streams that wait to be admitted, by class."""
+    """Streams waiting for admission, by class."""
     num_workers: int | None = None
     num_workers_busy: int | None = None
     throughput_mode: bool | None = None
@@ -163,6 +163,6 @@ class GaugeValues:
     cache_bytes: Mapping[str, int] = field(default_factory=dict)
     """Memory held by each cache."""
     num_connections: int | None = None
-    """Open connections, idle ones counted."""
+    """Open connections, idle ones included."""
     num_tasks: int | None = None
     """Tasks of the event loop."""

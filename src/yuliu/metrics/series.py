@@ -1,4 +1,4 @@
-"""The time series that are pushed: their names, labels and buckets."""
+"""Time series of events: their names, labels and buckets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from yuliu.metrics.report import StreamReport
 
 MAX_NAMES = 64
-"""Values that one label may take; further ones become ``other``, so that a mistake cannot fill the memory."""
+"""Maximum number of values of one label; further ones become ``other``, so that a mistake cannot fill the memory."""
 TTFP_BUCKETS_S = (0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0)
 PART_BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
 WORK_BUCKETS_S = (0.001, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.04, 0.06, 0.1, 0.2, 0.5, 1.0, 2.0)
@@ -26,13 +26,13 @@ OTHER = "other"
 
 
 class Names:
-    """The values of a label: the first that come, then ``other``."""
+    """Values of a label: the first ones seen, then ``other``."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
     def __call__(self, value: str) -> str:
-        """The value itself, or ``other``."""
+        """Return the value itself, or ``other``."""
         if value in self._known:
             return value
         if len(self._known) >= MAX_NAMES:
@@ -42,7 +42,7 @@ class Names:
 
 
 class StreamSeries:
-    """What is counted at the end of a stream."""
+    """Series that are updated at the end of a stream."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         whose = ["class", "voice"]
@@ -105,7 +105,7 @@ class StreamSeries:
         )
 
     def ended(self, report: StreamReport) -> None:
-        """Count a stream."""
+        """Record the end of a stream."""
         cls, voice = report.stream_class.value, self._voices(report.voice)
         self._ended.labels(cls, voice, self._doors(report.door), report.outcome).inc()
         if report.code:
@@ -135,7 +135,7 @@ class StreamSeries:
 
 
 class WorkSeries:
-    """What engines do, by engine."""
+    """Series of the work of engines, by engine."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         by = ["engine"]
@@ -154,7 +154,7 @@ class WorkSeries:
 
 
 class EngineSeries:
-    """The metrics of one engine, found once: they are told of each step."""
+    """Series of one engine, looked up once and updated at each step."""
 
     __slots__ = ("audio", "front_end", "name", "plan", "retries", "step", "utterances")
 
@@ -166,7 +166,7 @@ class EngineSeries:
 
 
 class EventSeries:
-    """What is counted when it happens."""
+    """Series that are updated at each event."""
 
     def __init__(self, registry: CollectorRegistry) -> None:
         self.reasons, self.caches = Names(), Names()
@@ -194,7 +194,7 @@ class EventSeries:
             "yuliu_cache_lookups_total", "Looks into caches.", ["cache", "result"], registry=registry
         )
         self.feedback = Counter("yuliu_feedback_total", "Complaints of listeners.", ["kind"], registry=registry)
-        # A series that begins with its first event shows no increase: what alerts look for begins at 0.
+        # A series that begins with its first event shows no increase, so series used by alerts begin at 0.
         for reason in get_args(Loss):
             self.workers_replaced.labels(reason)
         for kind in get_args(FeedbackKind):

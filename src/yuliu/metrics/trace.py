@@ -1,6 +1,6 @@
-"""One OpenTelemetry span a stream, made at its end from the times that were taken on the way.
+"""OpenTelemetry: one span for each stream, made at its end from its recorded times.
 
-OpenTelemetry is optional (``pip install 'yuliu[otel]'``); without it there are no spans, and nothing is lost but those.
+OpenTelemetry is optional (``pip install 'yuliu[otel]'``); without it there are no spans.
 """
 
 from __future__ import annotations
@@ -22,12 +22,14 @@ if TYPE_CHECKING:
 _log = event_logger(__name__)
 
 ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
-"""Variables of the environment by which an operator says where spans go. Unset, nothing is sent anywhere."""
+"""Environment variables that name the target of spans. Without them nothing is sent."""
 
 
 def open_tracer(environ: Mapping[str, str] = os.environ) -> Tracer | None:
-    """What makes spans: an exporter of our own if the environment names an endpoint, else what the program that uses
-    Yuliu has set up. None if OpenTelemetry is not installed."""
+    """Return the tracer: an exporter of its own if the environment names an endpoint, else that of the host program.
+
+    None if OpenTelemetry is not installed.
+    """
     wanted = any(environ.get(name) for name in ENDPOINTS)
     try:
         from opentelemetry import trace
@@ -41,7 +43,7 @@ def open_tracer(environ: Mapping[str, str] = os.environ) -> Tracer | None:
 
 
 def exporting_provider() -> TracerProvider:
-    """Sends spans by OTLP over HTTP, in batches, from a thread; configured by ``OTEL_*`` of the environment.
+    """Return a provider that sends spans by OTLP over HTTP, in batches, from a thread, as ``OTEL_*`` configures it.
 
     Raises:
         ImportError: The extra ``otel`` is not installed.
@@ -58,7 +60,7 @@ def exporting_provider() -> TracerProvider:
 
 
 def record_span(report: StreamReport, tracer: Tracer) -> None:
-    """Make the span of a stream that is over: an event for each moment, no text."""
+    """Record the span of a finished stream: an event for each moment, no text."""
     from opentelemetry.trace import SpanKind, Status, StatusCode
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 

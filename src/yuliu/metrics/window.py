@@ -1,4 +1,4 @@
-"""The last minute as values. Pure: every call is told the time."""
+"""Statistics of the last minute. Pure: the time is an argument of every call."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from yuliu.metrics.report import StreamReport
 
 WINDOW_S = 60
-"""How many whole seconds are remembered: the one that runs and those before it."""
+"""Number of whole seconds that are kept, the current one included."""
 MAX_TTFPS = 1_000
-"""Times to first packet that are kept of one second; of further ones only the longest."""
+"""Maximum number of times to first packet kept per second; of further ones only the longest is kept."""
 
 
 @dataclass(slots=True)
 class _Second:
-    """What happened within one second."""
+    """Counts of one second."""
 
     number: int
-    """Which one: the whole part of its times."""
+    """Whole part of its times."""
     counts: Counter[str] = field(default_factory=Counter)
-    """``started``, the outcomes, ``heard`` (ended with sound, but for bulk work), ``underrun``, ``characters``."""
+    """``started``, the outcomes, ``heard`` (ended with audio, bulk streams excluded), ``underrun``, ``characters``."""
     feedback: Counter[str] = field(default_factory=Counter)
     underrun_s: float = 0.0
     audio_s: float = 0.0
@@ -38,18 +38,20 @@ class _Second:
 
 
 class StatsWindow:
-    """Counts of the last :data:`WINDOW_S` seconds, one bucket a second. Times may not go back by more than a second
-    or so: what is told late counts for the newest second."""
+    """Counts of the last :data:`WINDOW_S` seconds, one bucket per second.
+
+    Times may go back by about a second: a late event counts for the newest second.
+    """
 
     def __init__(self) -> None:
         self._seconds: deque[_Second] = deque()
 
     def started(self, now: float) -> None:
-        """A stream was opened."""
+        """Record an opened stream."""
         self._at(now).counts["started"] += 1
 
     def ended(self, report: StreamReport, now: float) -> None:
-        """A stream is over."""
+        """Record a finished stream."""
         second = self._at(now)
         second.counts[report.outcome] += 1
         second.counts["characters"] += report.num_characters
@@ -64,24 +66,24 @@ class StatsWindow:
             _keep(second.ttfps_s, ttfp_s)
 
     def worked(self, engine: str, took_s: float, audio_s: float, now: float) -> None:
-        """An engine planned or made a step."""
+        """Record a plan or a step of an engine."""
         second = self._at(now)
         second.compute_s[engine] = second.compute_s.get(engine, 0.0) + took_s
         second.made_s[engine] = second.made_s.get(engine, 0.0) + audio_s
 
     def feedback(self, kind: str, now: float) -> None:
-        """A listener complained."""
+        """Record a complaint of a listener."""
         self._at(now).feedback[kind] += 1
 
     def rtfs(self, now: float) -> dict[str, float]:
-        """Compute time per audio time of each engine that made sound."""
+        """Return compute time per audio time of each engine that made audio."""
         self._forget(now)
         compute_s = _added(second.compute_s for second in self._seconds)
         made_s = _added(second.made_s for second in self._seconds)
         return {engine: compute_s[engine] / made_s[engine] for engine in sorted(made_s) if made_s[engine] > 0}
 
     def stats(self, now: float) -> dict[str, object]:
-        """All of it as plain values for JSON."""
+        """Return all statistics as plain values for JSON."""
         self._forget(now)
         counts: Counter[str] = Counter()
         feedback: Counter[str] = Counter()
@@ -119,7 +121,7 @@ class StatsWindow:
 
 
 def percentile(ordered: Sequence[float], share: float) -> float:
-    """The smallest of the values, given in ascending order, that at least ``share`` of them do not exceed."""
+    """Return the smallest of the ascending values that at least ``share`` of them do not exceed."""
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
 
 
