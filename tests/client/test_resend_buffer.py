@@ -66,3 +66,16 @@ def test_long_texts_are_cut() -> None:
     outbox.text("x" * (2 * MAX_TEXT_CHARACTERS + 1))
     lengths = [len(item.text) for item in iter(outbox.next, None)]
     assert lengths == [MAX_TEXT_CHARACTERS, MAX_TEXT_CHARACTERS, 1]
+
+
+def test_items_have_the_fields_of_their_messages() -> None:
+    """A text message carries its text, a change its values, and other messages nothing."""
+    buffer = ResendBuffer()
+    buffer.text("hi")
+    buffer.say("config", speed=2.0)
+    buffer.say("end")
+    assert [(item.kind, item.fields) for item in iter(buffer.next, None)] == [
+        ("text", {"text": "hi"}),
+        ("config", {"speed": 2.0}),
+        ("end", {}),
+    ]

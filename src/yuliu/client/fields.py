@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, TypedDict
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from yuliu.audio.formats import FormatName
+
 
 class StartFields(TypedDict, total=False):
     """Options of a new stream. A missing option takes the server's default."""
 
     voice: str | None
     """Name of a voice on the server."""
-    format: str
-    """``pcm`` (the default), ``wav``, ``mp3``, ``opus``, ``aac``, ``flac``, ``webm``, ``mp4``, ``mulaw``, ``alaw``."""
+    format: FormatName
+    """Audio format; ``pcm`` by default."""
     sample_rate: int | None
     """Sample rate, Hz; None takes the voice's rate."""
     channels: int
@@ -38,7 +40,7 @@ class StartFields(TypedDict, total=False):
     seed: int
     """Seed of the voice's random variation."""
     language: str | None
-    """``zh`` or ``en`` reads all of the text as this language; else its script decides."""
+    """Language of the whole text, as a BCP 47 tag such as ``en-US``; None decides by script."""
     volume_db: float
     """Volume change, -60 to 20 dB; a limiter keeps louder audio from clipping."""
     pitch_semitones: float
@@ -66,7 +68,7 @@ class ConfigFields(TypedDict, total=False):
     speed: float | None
     """Speaking rate; 2 is twice as fast."""
     language: str | None
-    """``zh`` or ``en`` reads what follows as this language; ``auto`` lets its script decide."""
+    """Language of the text that follows, as a BCP 47 tag such as ``en-US``; ``auto`` decides by script."""
     volume_db: float | None
     """Volume change, -60 to 20 dB."""
     pitch_semitones: float | None

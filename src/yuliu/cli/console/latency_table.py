@@ -93,7 +93,8 @@ def latency_table(figures: dict[str, Any]) -> str:
     lines.append(f"{'sum':<12}{figures['sum_ms']:9.1f} ms")
     lines.append(f"{'whole':<12}{figures['whole_ms']:9.1f} ms  (median of {figures['runs']})")
     uncertainty_ms = figures["clock"]["uncertainty_ms"]
-    lines.append(f"way back from the server: {figures['network_back_ms']:.1f} ± {uncertainty_ms:.1f} ms of the network")
+    back = f"{figures['network_back_ms']:.1f} ± {uncertainty_ms:.1f} ms"
+    lines.append(f"{back} of the network time was the way back from the server")
     if figures["resumed"]:
         lines.append(f"{count(figures['resumed'], 'run')} lost the connection and resumed")
     return "\n".join(lines)
