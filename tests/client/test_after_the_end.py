@@ -1,4 +1,4 @@
-"""A stream that is over may still be heard: what comes of its ``cancel`` when the connection has gone, or goes."""
+"""``cancel`` of a finished stream that is still being played, while the connection is lost."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ async def finish(stream: ClientStream) -> None:
 
 
 async def until_lost(client: AsyncClient) -> None:
-    while client._line is not None:  # noqa: ASYNC110 - nobody is told
+    while client._line is not None:  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0.001)
 
 
-async def test_what_was_heard_is_told_after_a_drop(client: AsyncClient, transport: InProcess) -> None:
-    """A new connection is made to ask."""
+async def test_cancel_reconnects_to_report_what_was_heard(client: AsyncClient, transport: InProcess) -> None:
+    """A new connection is made for the question."""
     async with client.stream() as stream:
         await finish(stream)
         await transport.sockets[-1].drop()
@@ -57,8 +57,8 @@ async def test_what_was_heard_is_told_after_a_drop(client: AsyncClient, transpor
     assert len(transport.sockets) == 2
 
 
-async def test_beside_another_stream_that_goes_on(client: AsyncClient, transport: InProcess) -> None:
-    """The connection that was made for that one is taken."""
+async def test_cancel_uses_the_connection_of_another_stream(client: AsyncClient, transport: InProcess) -> None:
+    """The new connection of a stream that continues is shared."""
     async with client.stream() as stream, client.stream() as other:
         await finish(stream)
         await transport.sockets[-1].drop()
@@ -67,8 +67,8 @@ async def test_beside_another_stream_that_goes_on(client: AsyncClient, transport
     assert len(transport.sockets) == 2
 
 
-async def test_a_drop_while_the_answer_is_awaited(client: AsyncClient, transport: InProcess) -> None:
-    """The server has forgotten the stream when it answered: that is told."""
+async def test_lost_answer_to_cancel_is_an_error(client: AsyncClient, transport: InProcess) -> None:
+    """The server forgets the stream when it answers, so the answer cannot be repeated."""
     async with client.stream() as stream:
         await finish(stream)
         asking = asyncio.create_task(stream.cancel(0.1))
@@ -79,7 +79,7 @@ async def test_a_drop_while_the_answer_is_awaited(client: AsyncClient, transport
     assert refused.value.server_code == "not_resumable"
 
 
-async def test_a_server_that_stays_away(client: AsyncClient, transport: InProcess) -> None:
+async def test_cancel_fails_if_the_server_stays_away(client: AsyncClient, transport: InProcess) -> None:
     async with client.stream() as stream:
         await finish(stream)
         await transport.sockets[-1].drop()
@@ -89,7 +89,7 @@ async def test_a_server_that_stays_away(client: AsyncClient, transport: InProces
             await stream.cancel(0.1)
 
 
-async def test_a_server_that_closes_before_it_answers(
+async def test_cancel_fails_if_the_server_closes_the_connection(
     client: AsyncClient, transport: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with client.stream() as stream:
@@ -103,18 +103,18 @@ async def test_a_server_that_closes_before_it_answers(
             await asking
 
 
-async def test_a_stream_that_was_left(client: AsyncClient) -> None:
-    """Its name may be another's by now: it is not asked for."""
+async def test_cancel_is_refused_after_leaving_the_stream(client: AsyncClient) -> None:
+    """Another stream may have the name by then."""
     async with client.stream() as stream:
         await finish(stream)
     with pytest.raises(Closed):
         await stream.cancel(0.1)
 
 
-async def test_a_stream_that_crosses_the_end_of_an_idle_connection(
+async def test_start_that_crosses_the_close_of_an_idle_connection_is_repeated(
     client: AsyncClient, transport: InProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server has not seen it: it begins on a new connection."""
+    """The server has not seen the stream, so it starts on a new connection."""
     await client.clock(1)
     socket = transport.sockets[-1]
     monkeypatch.setattr(socket, "send", _swallow)
@@ -125,11 +125,11 @@ async def test_a_stream_that_crosses_the_end_of_an_idle_connection(
     assert len(transport.sockets) == 2
 
 
-async def test_a_client_that_is_closed_while_it_connects(transport: InProcess) -> None:
-    """No connection is left behind."""
+async def test_closing_during_connecting_leaves_no_connection(transport: InProcess) -> None:
+    """The connection that is being made is closed, too."""
     client = AsyncClient(transport)
     opening = asyncio.create_task(client.clock(1))
-    while not transport.num_asked:  # noqa: ASYNC110 - nobody is told
+    while not transport.num_asked:  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0)
     await client.close()
     with pytest.raises((Closed, ConnectionLost)):
@@ -138,4 +138,4 @@ async def test_a_client_that_is_closed_while_it_connects(transport: InProcess) -
 
 
 async def _swallow(_: str) -> None:
-    """What is sent does not arrive."""
+    """Lose the message."""

@@ -1,4 +1,4 @@
-"""The client without ``async``."""
+"""Blocking client."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def client(running: Running) -> Iterator[Client]:
         yield client
 
 
-def test_a_whole_text(client: Client, running: Running) -> None:
+def test_speak_returns_the_whole_audio(client: Client, running: Running) -> None:
     assert to_s16le(client.speak(TEXT).samples) == pcm_of(running, TEXT)
     with pytest.raises(UnknownVoice):
         client.speak(TEXT, voice="nobody")
 
 
-def test_text_in_pieces(client: Client, running: Running) -> None:
-    """One thread writes while another reads."""
+def test_one_thread_writes_while_another_reads(client: Client, running: Running) -> None:
+    """Text pushed by one thread arrives as audio in another."""
     with client.stream() as stream:
 
         def write() -> None:
@@ -57,7 +57,7 @@ def test_text_in_pieces(client: Client, running: Running) -> None:
     assert isinstance(stream.ending, Finished)
 
 
-def test_cancelling(client: Client) -> None:
+def test_cancel_ends_the_stream(client: Client) -> None:
     with client.stream(preset="dialogue") as stream:
         stream.push(LONG)
         stream.flush()
@@ -68,19 +68,19 @@ def test_cancelling(client: Client) -> None:
         assert list(events) == []
 
 
-def test_the_clock(client: Client) -> None:
+def test_clock_is_within_its_uncertainty(client: Client) -> None:
     clock = client.clock(2)
     assert abs(clock.offset_s) <= clock.uncertainty_s + 1e-5
 
 
-def test_its_thread_ends(running: Running) -> None:
+def test_closing_ends_the_thread(running: Running) -> None:
     with Client(running.url) as client:
         client.speak("Hello.")
     assert "yuliu-client" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_closing_ends_what_other_threads_wait_for(running: Running) -> None:
-    """Whatever that is: none of them waits for ever, and all learn why."""
+def test_closing_wakes_waiting_threads(running: Running) -> None:
+    """Every call that waits raises ``Closed``."""
     ends: list[BaseException] = []
 
     def talk(client: Client, *, writes: bool) -> None:
@@ -91,7 +91,7 @@ def test_closing_ends_what_other_threads_wait_for(running: Running) -> None:
                     stream.push("and on ")
                 for _ in stream:
                     stream.played(0.0)
-        except BaseException as error:  # noqa: BLE001 - looked at below
+        except BaseException as error:  # noqa: BLE001 - checked below
             ends.append(error)
 
     for num_turns in range(6):
@@ -99,7 +99,7 @@ def test_closing_ends_what_other_threads_wait_for(running: Running) -> None:
         threads = [threading.Thread(target=talk, args=(client,), kwargs={"writes": each}) for each in (False, True)]
         for thread in threads:
             thread.start()
-        for _ in range(num_turns):  # at first nobody is connected yet
+        for _ in range(num_turns):  # in the first rounds, no thread is connected yet
             running.client.get("/health")
         client.close()
         for thread in threads:
@@ -109,8 +109,8 @@ def test_closing_ends_what_other_threads_wait_for(running: Running) -> None:
     assert len(ends) == 12
 
 
-def test_after_closing(running: Running) -> None:
-    """Nothing is done any more; closing again does no harm."""
+def test_calls_after_closing_are_refused(running: Running) -> None:
+    """Calls raise ``Closed``, and closing again does nothing."""
     with Client(running.url) as client:
         stream = client.stream()
         with stream:
@@ -137,8 +137,8 @@ def parameters(method: Callable[..., object]) -> list[inspect.Parameter]:
     return list(inspect.signature(method).parameters.values())
 
 
-async def test_it_has_all_that_the_other_has() -> None:
-    """Names that are for the parts of the client alone left out."""
+async def test_blocking_classes_mirror_the_asynchronous_ones() -> None:
+    """Members and parameters are equal, except for those that only the client itself uses."""
     async with AsyncClient("http://127.0.0.1:9") as other:
         stream = other.stream()
         assert public(stream) - FOR_ITS_CLIENT == public(BlockingStream)
@@ -151,8 +151,8 @@ async def test_it_has_all_that_the_other_has() -> None:
         assert hasattr(ClientStream, name) == hasattr(BlockingStream, name.replace("a", "", 1))
 
 
-def test_values_of_a_stream(client: Client) -> None:
-    """Those of the stream behind it."""
+def test_blocking_stream_has_the_values_of_its_stream(client: Client) -> None:
+    """Each property returns the value of the wrapped stream."""
     with client.stream(voice="tone") as stream:
         assert (stream.done, stream.first_sound_at_s, stream.is_over) == (None, None, False)
         stream.push(TEXT)

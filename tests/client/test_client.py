@@ -1,4 +1,4 @@
-"""The client on a server of ours, in process and over real sockets: the same sound, also after drops."""
+"""Client of a real server, in process and over sockets: the same audio, even after lost connections."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from yuliu.client.transport import Transport
 
 PATIENCE_S = 20.0
-"""How long anything may take that must happen; only met by a test that fails."""
+"""Timeout of a test, reached only by failing tests, seconds."""
 
 
 @pytest.fixture(scope="module")
@@ -62,8 +62,8 @@ async def pcm(stream: ClientStream) -> bytes:
 
 
 @pytest.mark.parametrize("door", ["network", "in process"])
-async def test_text_that_is_pushed_comes_back_as_the_same_sound(door: str, running: Running) -> None:
-    """To the sample, with times, whichever way it goes."""
+async def test_pushed_text_gives_the_samples_of_the_library(door: str, running: Running) -> None:
+    """Samples and timings are equal over both transports."""
     network: Transport = WebSocketTransport(running.url)
     there = network if door == "network" else InProcess(Gate())
     async with AsyncClient(there) as client, client.stream(voice="tone", times=True) as stream:
@@ -86,16 +86,16 @@ async def test_text_that_is_pushed_comes_back_as_the_same_sound(door: str, runni
     assert sum(parts) == pytest.approx(times.encoded_ms - times.opened_ms, abs=0.1)
 
 
-async def test_a_whole_text(client: AsyncClient, running: Running) -> None:
-    """As the library's ``speak``."""
+async def test_speak_returns_the_audio_of_the_library(client: AsyncClient, running: Running) -> None:
+    """The audio equals that of the library's ``speak``."""
     audio = await client.speak(TEXT, voice="tone")
     whole = running.synthesizer.speak(TEXT)
     assert np.array_equal(audio.samples, np.round(whole.samples * 32767).astype(np.float32) / np.float32(32767))
     assert (audio.sample_rate, audio.coverage) == (whole.sample_rate, whole.coverage)
 
 
-async def test_other_formats_come_as_events(client: AsyncClient) -> None:
-    """Chunks are of PCM only, and say so."""
+async def test_encoded_formats_arrive_as_events(client: AsyncClient) -> None:
+    """Chunks exist for PCM only."""
     async with client.stream(format="mp3") as stream:
         await stream.push("Hello.")
         await stream.end()
@@ -107,16 +107,16 @@ async def test_other_formats_come_as_events(client: AsyncClient) -> None:
         await client.speak("Hello.", format="mp3")
 
 
-async def test_several_streams_on_one_connection(client: AsyncClient, transport: InProcess, running: Running) -> None:
-    """Their sounds are not mixed."""
+async def test_streams_share_one_connection(client: AsyncClient, transport: InProcess, running: Running) -> None:
+    """The audio of streams on one connection is not mixed up."""
     texts = [TEXT, "One, two.", "三点半见。"]
     audios = await asyncio.gather(*(client.speak(text) for text in texts))
     assert [to_s16le(audio.samples) for audio in audios] == [pcm_of(running, text) for text in texts]
     assert len(transport.sockets) == 1
 
 
-async def test_cancelling_tells_what_was_heard(client: AsyncClient) -> None:
-    """And gives nothing any more."""
+async def test_cancel_reports_what_was_heard(client: AsyncClient) -> None:
+    """A cancelled stream gives no more audio, and takes no more text."""
     async with client.stream(preset="dialogue") as stream:
         await stream.push(LONG)
         chunk = await anext(stream.chunks())
@@ -131,8 +131,8 @@ async def test_cancelling_tells_what_was_heard(client: AsyncClient) -> None:
     assert stream.ending == told
 
 
-async def test_cancelling_what_was_finished_tells_it_too(client: AsyncClient) -> None:
-    """The listener may still hear it; it stays finished."""
+async def test_cancel_of_a_finished_stream_reports_what_was_heard(client: AsyncClient) -> None:
+    """The listener may still be hearing the stream; its ending stays ``Finished``."""
     async with client.stream() as stream:
         await stream.push(TEXT)
         await stream.end()
@@ -144,8 +144,8 @@ async def test_cancelling_what_was_finished_tells_it_too(client: AsyncClient) ->
     assert isinstance(stream.ending, Finished)
 
 
-async def test_a_stream_that_is_left_is_cancelled(client: AsyncClient) -> None:
-    """And its name is free."""
+async def test_leaving_a_stream_cancels_it(client: AsyncClient) -> None:
+    """Its name on the connection becomes free."""
     async with client.stream() as stream:
         await stream.push(LONG)
         await anext(stream.chunks())
@@ -154,8 +154,8 @@ async def test_a_stream_that_is_left_is_cancelled(client: AsyncClient) -> None:
     assert not client._line.streams
 
 
-async def test_flush_and_changes_are_done(client: AsyncClient, running: Running) -> None:
-    """Text that might go on is spoken at once; the rest twice as fast."""
+async def test_flush_and_configure_take_effect(client: AsyncClient, running: Running) -> None:
+    """Pending text is spoken immediately, and the rest twice as fast."""
     async with client.stream() as stream:
         await stream.push("One two")
         await stream.flush()
@@ -170,8 +170,8 @@ async def test_flush_and_changes_are_done(client: AsyncClient, running: Running)
     assert fast_s < 0.75 * slow.duration_s
 
 
-async def test_what_is_refused_is_an_error_of_the_library(client: AsyncClient) -> None:
-    """By its code."""
+async def test_refusals_are_errors_of_the_library(client: AsyncClient) -> None:
+    """The error code selects the class."""
     with pytest.raises(UnknownVoice):
         await client.speak("Hello.", voice="nobody")
     with pytest.raises(InvalidRequest) as refused:
@@ -181,8 +181,8 @@ async def test_what_is_refused_is_an_error_of_the_library(client: AsyncClient) -
         client.stream(nonsense=1)  # type: ignore[call-arg]
 
 
-async def test_what_is_refused_meanwhile_is_raised_at_the_next_word(client: AsyncClient) -> None:
-    """And does not end the stream."""
+async def test_refused_configure_is_raised_by_the_next_call(client: AsyncClient) -> None:
+    """The refusal does not end the stream."""
     async with client.stream() as stream:
         await stream.configure(chunking="nonsense")
         with pytest.raises(InvalidRequest, match=r"nonsense|strategy"):
@@ -193,8 +193,8 @@ async def test_what_is_refused_meanwhile_is_raised_at_the_next_word(client: Asyn
         assert await pcm(stream)
 
 
-async def test_too_many_streams_are_refused_by_the_servers_name_for_it(client: AsyncClient, gate: Gate) -> None:
-    """No error of the library stands for it."""
+async def test_unknown_error_codes_raise_server_refused(client: AsyncClient, gate: Gate) -> None:
+    """Too many streams on a connection have no error class in the library."""
     gate.close()
     async with contextlib.AsyncExitStack() as stack:
         for _ in range(8):
@@ -207,8 +207,8 @@ async def test_too_many_streams_are_refused_by_the_servers_name_for_it(client: A
 
 
 @pytest.mark.parametrize("num_chunks", [0, 1])
-async def test_a_drop_is_survived(client: AsyncClient, transport: InProcess, num_chunks: int) -> None:
-    """No sample is lost, none comes twice; what was said of the text meanwhile arrives."""
+async def test_stream_survives_a_lost_connection(client: AsyncClient, transport: InProcess, num_chunks: int) -> None:
+    """No sample is lost or repeated, and text pushed in the meantime arrives."""
 
     async def speak(*, drop: bool) -> bytes:
         async with client.stream() as stream:
@@ -228,8 +228,10 @@ async def test_a_drop_is_survived(client: AsyncClient, transport: InProcess, num
     assert len(transport.sockets) == 2
 
 
-async def test_two_streams_and_many_drops(client: AsyncClient, transport: InProcess, running: Running) -> None:
-    """After every chunk."""
+async def test_two_streams_survive_many_lost_connections(
+    client: AsyncClient, transport: InProcess, running: Running
+) -> None:
+    """The connection is lost after every chunk."""
 
     async def speak(text: str) -> bytes:
         async with client.stream() as stream:
@@ -247,8 +249,8 @@ async def test_two_streams_and_many_drops(client: AsyncClient, transport: InProc
     assert len(transport.sockets) > 3
 
 
-async def test_a_cancel_whose_answer_is_lost_is_answered_or_an_error(client: AsyncClient, transport: InProcess) -> None:
-    """It never hangs."""
+async def test_cancel_with_a_lost_answer_never_hangs(client: AsyncClient, transport: InProcess) -> None:
+    """The call returns an answer or raises."""
     async with client.stream() as stream:
         await stream.push(LONG)
         await anext(stream.chunks())
@@ -261,8 +263,8 @@ async def test_a_cancel_whose_answer_is_lost_is_answered_or_an_error(client: Asy
             assert refused.server_code == "not_resumable"
 
 
-async def test_a_server_that_stays_away_fails_the_streams(client: AsyncClient, transport: InProcess) -> None:
-    """After a number of attempts, for readers and writers."""
+async def test_streams_fail_if_the_server_stays_away(client: AsyncClient, transport: InProcess) -> None:
+    """Readers and writers get the error after the last attempt."""
     async with client.stream() as stream:
         await stream.push(LONG)
         await anext(stream.chunks())
@@ -276,8 +278,8 @@ async def test_a_server_that_stays_away_fails_the_streams(client: AsyncClient, t
     assert await client.speak("Hello.")  # the next one connects anew
 
 
-async def test_a_stream_that_cannot_be_resumed_fails(client: AsyncClient, transport: InProcess, gate: Gate) -> None:
-    """It did not want to be."""
+async def test_stream_that_cannot_be_resumed_fails(client: AsyncClient, transport: InProcess, gate: Gate) -> None:
+    """A stream with ``resume_s=0`` ends with its connection."""
     async with client.stream(resume_s=0.0) as stream:
         await stream.push(LONG)
         await anext(stream.chunks())
@@ -287,8 +289,8 @@ async def test_a_stream_that_cannot_be_resumed_fails(client: AsyncClient, transp
     assert refused.value.server_code == "not_resumable"
 
 
-async def test_a_real_socket_that_breaks_is_survived(running: Running) -> None:
-    """As a network that goes away."""
+async def test_stream_survives_a_broken_socket(running: Running) -> None:
+    """A real socket breaks, as when a network goes away."""
     async with AsyncClient(running.url, retry=AT_ONCE) as client, client.stream() as stream:
         await stream.push(TEXT)
         chunks = stream.chunks()
@@ -302,15 +304,15 @@ async def test_a_real_socket_that_breaks_is_survived(running: Running) -> None:
 
 
 async def test_clocks_of_one_machine_agree(running: Running) -> None:
-    """Within what is unsure."""
+    """The offset is within its uncertainty."""
     async with AsyncClient(running.url) as client:
         clock = await client.clock(4)
     assert clock.num_round_trips == 4
     assert abs(clock.offset_s) <= clock.uncertainty_s + 1e-5  # sent to the microsecond
 
 
-async def test_nobody_there() -> None:
-    """Says where nobody is."""
+async def test_missing_server_is_reported_with_its_address() -> None:
+    """The message names the address."""
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{unused.getsockname()[1]}"
@@ -319,8 +321,8 @@ async def test_nobody_there() -> None:
                 await client.speak("Hello.")
 
 
-async def test_another_server(running: Running) -> None:
-    """One that has no such path says so by its status."""
+async def test_unknown_path_is_refused(running: Running) -> None:
+    """A server without the path refuses the handshake."""
     async with AsyncClient(f"{running.url}/elsewhere") as client:
         with pytest.raises((ServerRefused, ConnectionLost)):
             await client.speak("Hello.")
@@ -329,55 +331,55 @@ async def test_another_server(running: Running) -> None:
 @pytest.mark.parametrize(
     "url", ["ftp://here", "http://", "://", "http://[::1", "http://here:0", "http://here:99999", "here:port"]
 )
-def test_addresses_that_are_none(url: str) -> None:
-    """Are found at once."""
+def test_invalid_addresses_are_refused(url: str) -> None:
+    """The constructor raises."""
     with pytest.raises(InvalidRequest):
         AsyncClient(url)
 
 
 @pytest.mark.parametrize("key", ["two\nlines", "two\r\nX-Lines: 2", "钥匙", "nothing\0"])
-def test_keys_that_no_header_can_hold(key: str) -> None:
-    """It is not the server that is missing."""
+def test_keys_that_a_header_cannot_hold_are_refused(key: str) -> None:
+    """The message names the header."""
     with pytest.raises(InvalidRequest, match="Authorization"):
         WebSocketTransport("http://127.0.0.1:9", headers={"Authorization": f"Bearer {key}"})
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:9", "nonsense://127.0.0.1:9"])
-async def test_a_proxy_that_cannot_be_used(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The environment may name what the client cannot speak."""
+async def test_unusable_proxy_is_reported(proxy: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment may name a proxy that the client does not support."""
     monkeypatch.setenv("http_proxy", proxy)
     async with AsyncClient("http://somewhere.invalid:9") as client:
         with pytest.raises(ConnectionLost, match="proxy"):
             await client.speak(TEXT)
 
 
-async def test_a_name_that_is_none() -> None:
-    """A label of more than 63 characters."""
+async def test_invalid_host_name_is_reported() -> None:
+    """A label of a host name has at most 63 characters."""
     async with AsyncClient(f"http://{70 * 'a'}.invalid:9") as client:
         with pytest.raises(ConnectionLost):
             await client.speak(TEXT)
 
 
-async def test_a_client_that_is_closed(running: Running) -> None:
-    """Opens nothing any more."""
+async def test_closed_client_opens_nothing(running: Running) -> None:
+    """Calls raise ``Closed``."""
     client = AsyncClient(running.url)
     await client.close()
     with pytest.raises(Closed):
         await client.speak("Hello.")
 
 
-@pytest.mark.parametrize("when", ["before it was carried", "before its first sound"])
-async def test_the_time_to_the_first_sound_with_a_drop_in_it(
+@pytest.mark.parametrize("when", ["before started", "before the first audio"])
+async def test_latency_parts_add_up_after_a_lost_connection(
     client: AsyncClient, transport: InProcess, gate: Gate, when: str
 ) -> None:
-    """The parts add up, and none is less than nothing: what the drop took is of the network or the text."""
+    """No part is negative; the lost time belongs to the network or the text."""
     gate.close()
     async with client.stream(times=True) as stream:
-        if when == "before it was carried":
+        if when == "before started":
             await transport.sockets[-1].drop()
         await stream.push(TEXT)
-        if when == "before its first sound":
-            while stream.started is None:  # noqa: ASYNC110 - nothing tells it without taking it
+        if when == "before the first audio":
+            while stream.started is None:  # noqa: ASYNC110 - an event would be consumed
                 await asyncio.sleep(0.001)
             await transport.sockets[-1].drop()
         await stream.end()

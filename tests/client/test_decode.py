@@ -41,9 +41,9 @@ def test_chunks_have_all_samples_wherever_bytes_are_cut(cuts: list[int]) -> None
 def test_chunk_carries_source_timings_and_marks() -> None:
     """Timings and marks belong to the next chunk only; the source stays until the next segment."""
     decoder, timing, mark = started_decoder(), Timing(Span(0, 2), "Hi", 0.0, 0.1), Mark("m", 1, 0.05)
-    decoder.receive(SegmentBegun(source=Span(0, 3)))
-    decoder.receive(Timings(timings=(timing,)))
-    decoder.receive(Marks(marks=(mark,)))
+    decoder.receive(SegmentBegun(start=0, end=3))
+    decoder.receive(Timings(rows=(("Hi", 0.0, 100.0, 0, 2),)))
+    decoder.receive(Marks(rows=(("m", 50.0, 1),)))
     first, second = (decoder.receive(EncodedSound(at, PCM[at : at + 4])) for at in (0, 4))
     assert first is not None
     assert (first.source, first.timings, first.marks) == (Span(0, 3), (timing,), (mark,))
@@ -56,7 +56,7 @@ def test_marks_after_the_last_audio_come_on_an_empty_chunk() -> None:
     """The end of a stream loses no mark."""
     decoder, mark = started_decoder(), Mark("end", 5)
     decoder.receive(EncodedSound(0, PCM))
-    decoder.receive(Marks(marks=(mark,)))
+    decoder.receive(Marks(rows=(("end", None, 5),)))
     last = decoder.finish()
     assert last is not None
     assert (len(last.samples), last.marks, last.start_s) == (0, (mark,), len(SAMPLES) / RATE)

@@ -1,4 +1,4 @@
-"""Parts add up to the whole, whatever the clocks are."""
+"""Latency breakdown: the parts add up to the whole for any clocks."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def times_of(parts: list[float], opened_ms: float) -> Times:
 
 @given(st.lists(MS, min_size=7, max_size=7), st.lists(MS, min_size=4, max_size=4), st.floats(-1e6, 1e6))
 def test_parts_add_up_to_the_whole(server_ms: list[float], here_ms: list[float], offset_ms: float) -> None:
-    """Each is what it was; the network is both ways."""
+    """Each part has its true value, and the network has both ways."""
     there_ms, back_ms, buffer_ms, audible_ms = here_ms
     opened_ms = there_ms + offset_ms
     received_s = (there_ms + sum(server_ms) + back_ms) / 1000
@@ -56,15 +56,15 @@ def test_medians_are_of_each_part() -> None:
 
 
 @given(st.lists(st.lists(MS, min_size=9, max_size=9), min_size=1, max_size=9))
-def test_the_median_run_adds_up_to_the_median(parts: list[list[float]]) -> None:
-    """However much the runs differ, which medians of parts do not."""
+def test_median_run_adds_up_to_the_median_sum(parts: list[list[float]]) -> None:
+    """The sum holds for any runs; the medians of each part need not add up."""
     names = [each.name for each in fields(LatencyBreakdown)]
     runs = [LatencyBreakdown(**dict(zip(names, each, strict=True))) for each in parts]
     assert median_run(runs).sum_ms == pytest.approx(statistics.median(run.sum_ms for run in runs))
 
 
-def test_silence_at_the_head() -> None:
-    """Until -46 dBFS."""
+def test_silence_ends_at_the_first_audible_sample() -> None:
+    """A sample above -46 dBFS is audible."""
     quiet, loud = np.full(240, 0.004, np.float32), np.full(10, 0.006, np.float32)
     assert silence_s(np.concatenate([quiet, -loud]), 24_000) == 0.01
     assert silence_s(quiet, 24_000) is None

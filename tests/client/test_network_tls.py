@@ -1,4 +1,4 @@
-"""What the client says of a server whose TLS it cannot use."""
+"""Errors of the client for servers whose TLS it cannot use."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 @pytest.fixture(scope="module")
 def address(certificate: Certificate) -> Iterator[str]:
-    """Of a server with TLS, without the scheme."""
+    """Address of a server with TLS, without the scheme."""
     with started(lambda: tone_synthesizer(ToneEngine()), certificate=certificate) as server:
         trusting = ssl.create_default_context(cafile=certificate.chain)
         while httpx.get(f"https://localhost:{server.port}/ready", verify=trusting).status_code != 200:
@@ -39,23 +39,23 @@ def address(certificate: Certificate) -> Iterator[str]:
         yield f"localhost:{server.port}"
 
 
-async def test_a_certificate_that_is_not_trusted(address: str) -> None:
-    """It is not the server that is missing, and the message names what would make it trusted."""
+async def test_untrusted_certificate_is_reported(address: str) -> None:
+    """The message names the variable for trusted certificates."""
     with pytest.raises(ConnectionLost, match=r"not trusted: self-signed certificate; \$SSL_CERT_FILE"):
         await WebSocketTransport(f"https://{address}").connect()
 
 
-async def test_a_certificate_that_was_given(
+async def test_given_certificate_is_trusted(
     address: str, certificate: Certificate, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By the variable that the message names."""
+    """The variable in the message works."""
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate.chain))
     connection = await WebSocketTransport(f"https://{address}").connect()
     await connection.close()
 
 
-async def test_a_certificate_of_another_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Is told as that."""
+async def test_certificate_of_another_name_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message names the mismatch."""
     other = make_certificate(tmp_path, "-nodes", name="elsewhere.invalid")
     monkeypatch.setenv("SSL_CERT_FILE", str(other.chain))
     with (
@@ -65,8 +65,8 @@ async def test_a_certificate_of_another_name(tmp_path: Path, monkeypatch: pytest
         await WebSocketTransport(f"https://localhost:{server.port}").connect()
 
 
-async def test_the_wrong_scheme(address: str) -> None:
-    """Either way, the message says which is wanted."""
+async def test_wrong_scheme_is_reported(address: str) -> None:
+    """The message names the right scheme in both cases."""
     with pytest.raises(ConnectionLost, match=r"the address begins with https$"):
         await WebSocketTransport(f"http://{address}").connect()
     with (

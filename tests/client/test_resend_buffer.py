@@ -1,4 +1,4 @@
-"""Whatever a lost connection did not deliver is said again; nothing of the text is said twice."""
+"""Resend buffer: messages lost with a connection are sent again, and no text is sent twice."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SAID = st.lists(st.text(min_size=1, max_size=5) | st.sampled_from(["<flush>", "<
 
 
 class Server:
-    """Takes a number of messages, then the connection drops."""
+    """Server that receives a number of messages before the connection is lost."""
 
     def __init__(self) -> None:
         self.text, self.ended, self.others = "", False, list[tuple[str, int]]()
@@ -29,8 +29,8 @@ class Server:
 
 
 @given(SAID, st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=6))
-def test_all_arrives_once(said: list[str], drops: list[tuple[int, int]]) -> None:
-    """With drops anywhere, each of which loses some of what was sent."""
+def test_all_text_arrives_once(said: list[str], drops: list[tuple[int, int]]) -> None:
+    """The connection is lost anywhere, each time with some of the sent messages."""
     outbox, server, text, others = ResendBuffer(), Server(), "", []
     for each in said:
         if each in ("<flush>", "<config>"):
@@ -50,8 +50,8 @@ def test_all_arrives_once(said: list[str], drops: list[tuple[int, int]]) -> None
 
 
 @given(st.integers(0, 11))
-def test_a_message_of_which_a_part_arrived_is_cut(num_characters: int) -> None:
-    """The server may count in the midst of one."""
+def test_partly_received_message_is_split(num_characters: int) -> None:
+    """The server may have received a part of a message."""
     outbox = ResendBuffer()
     outbox.text("hello world")
     outbox.next()
@@ -60,8 +60,8 @@ def test_a_message_of_which_a_part_arrived_is_cut(num_characters: int) -> None:
     assert (rest.text if rest else "") == "hello world"[num_characters:]
 
 
-def test_long_texts_are_cut() -> None:
-    """Into what fits a message."""
+def test_long_texts_are_split() -> None:
+    """Each part fits into one message."""
     outbox = ResendBuffer()
     outbox.text("x" * (2 * MAX_TEXT_CHARACTERS + 1))
     lengths = [len(item.text) for item in iter(outbox.next, None)]

@@ -1,4 +1,4 @@
-"""Servers that stop one after the other: what is open ends where it is, what is new begins at the next one."""
+"""Rolling restarts: open streams end on the old server, and new ones start on the next."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 SHORT = LONG[:400]
 PIECES = ("Hello there. ", "How are you? ", "你好。")
-"""Sentences: who waits for the next piece too long has the same ones spoken."""
+"""Pieces that are sentences, so that a stall changes no segment."""
 
 
 @pytest.fixture(scope="module")
@@ -75,30 +75,30 @@ async def spoken(client: AsyncClient, text: str) -> bytes:
 
 
 async def until_retired(client: AsyncClient) -> None:
-    while client._line is not None:  # noqa: ASYNC110 - nobody is told
+    while client._line is not None:  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0.001)
 
 
 async def until_started(stream: ClientStream) -> None:
-    while stream.started is None:  # noqa: ASYNC110 - nothing tells it without taking it
+    while stream.started is None:  # noqa: ASYNC110 - an event would be consumed
         await asyncio.sleep(0.001)
 
 
 async def until_hung_up(client: AsyncClient, num_lines: int = 1) -> None:
-    while len(client._lines) > num_lines or client._closing:  # noqa: ASYNC110 - nobody is told
+    while len(client._lines) > num_lines or client._closing:  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0.001)
 
 
 def drain(switch: InProcessSwitch) -> Draining:
-    """The server of the moment stops, and the next one is there; gives the one that stops."""
+    """Stop the current server, switch to the next one, and return the one that stops."""
     leaving = switch.server
     switch.place += 1
     leaving.drain()
     return leaving
 
 
-async def test_over_real_sockets(leaving: Running, staying: Running) -> None:
-    """The old stream ends whole at the first server while a new one speaks at the second; nothing is left open."""
+async def test_restart_over_real_sockets(leaving: Running, staying: Running) -> None:
+    """The old stream finishes on the first server while a new one runs on the second; no connection is left open."""
     async with (
         asyncio.timeout(PATIENCE_S),
         switched(leaving.port) as switch,
@@ -125,8 +125,10 @@ async def test_over_real_sockets(leaving: Running, staying: Running) -> None:
     assert staying.synthesizer.num_streams == leaving.synthesizer.num_streams == 0
 
 
-async def test_in_process(client: AsyncClient, switch: InProcessSwitch, gates: list[Gate], staying: Running) -> None:
-    """Text that comes later still goes to the old server, and the old connection ends with its last stream."""
+async def test_old_connection_ends_with_its_last_stream(
+    client: AsyncClient, switch: InProcessSwitch, gates: list[Gate], staying: Running
+) -> None:
+    """Later text of an open stream still goes to the old server."""
     async with client.stream() as old:
         await old.push(SHORT[:200])
         await until_started(old)
@@ -144,7 +146,7 @@ async def test_in_process(client: AsyncClient, switch: InProcessSwitch, gates: l
     assert [len(each.sockets) for each in switch.servers] == [1, 1]
 
 
-async def test_an_idle_connection_is_left_at_once(client: AsyncClient, switch: InProcessSwitch) -> None:
+async def test_idle_connection_is_closed_immediately(client: AsyncClient, switch: InProcessSwitch) -> None:
     await client.clock(1)
     left = drain(switch)
     await until_hung_up(client, 0)
@@ -152,8 +154,8 @@ async def test_an_idle_connection_is_left_at_once(client: AsyncClient, switch: I
     assert await client.speak("Hello.")
 
 
-async def test_a_server_that_leaves_hanging_up_to_the_client(client: AsyncClient, switch: InProcessSwitch) -> None:
-    """It says that it stops, and nothing more: its connection is closed with the last stream, not before."""
+async def test_client_closes_the_connection_to_a_draining_server(client: AsyncClient, switch: InProcessSwitch) -> None:
+    """The connection is closed with the last stream, not before."""
     async with client.stream() as stream:
         await stream.push(TEXT)
         await stream.end()
@@ -167,27 +169,27 @@ async def test_a_server_that_leaves_hanging_up_to_the_client(client: AsyncClient
     assert socket._gone.is_set()
 
 
-async def test_a_start_that_crosses_the_word_of_draining(
+async def test_start_that_crosses_draining_moves_to_the_next_server(
     client: AsyncClient, switch: InProcessSwitch, staying: Running, gates: list[Gate]
 ) -> None:
-    """The server refuses it, and may say so before it says why: the stream begins at the next one."""
-    async with client.stream() as other:  # else the connection is closed
+    """The refusal may arrive before ``draining``."""
+    async with client.stream() as other:  # keeps the connection open
         await other.push(SHORT)
         await anext(other.chunks())
         gates[0].close()
         drain(switch)
         async with client.stream() as stream:
-            assert not switch.server.sockets  # it was sent to the server that stops
+            assert not switch.server.sockets  # the stream was sent to the stopping server
             await stream.push(TEXT)
             await stream.end()
             assert await pcm(stream) == pcm_of(staying, TEXT)
         assert [len(each.sockets) for each in switch.servers] == [1, 1]
 
 
-async def test_a_start_that_crosses_the_end_of_the_connection(
+async def test_start_that_crosses_the_close_moves_to_the_next_server(
     client: AsyncClient, switch: InProcessSwitch, staying: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The server has not seen it."""
+    """The old server has not seen the stream."""
     await client.clock(1)
     socket = switch.server.sockets[0]
     monkeypatch.setattr(socket, "send", _swallow)
@@ -199,10 +201,10 @@ async def test_a_start_that_crosses_the_end_of_the_connection(
         assert await pcm(stream) == pcm_of(staying, TEXT)
 
 
-async def test_what_was_heard_is_still_told_by_the_old_server(
+async def test_old_server_still_reports_what_was_heard(
     client: AsyncClient, switch: InProcessSwitch, gates: list[Gate]
 ) -> None:
-    """As long as the connection is there, which another stream holds."""
+    """Another stream keeps the old connection open."""
     async with client.stream() as finished, client.stream() as other:
         await finished.push(TEXT)
         await finished.end()
@@ -216,10 +218,10 @@ async def test_what_was_heard_is_still_told_by_the_old_server(
         assert not switch.server.sockets
 
 
-async def test_a_retiring_connection_that_is_lost(
+async def test_lost_retiring_connection_fails_its_streams_only(
     client: AsyncClient, switch: InProcessSwitch, gates: list[Gate]
 ) -> None:
-    """The next server does not know the stream, and says so; others are not harmed."""
+    """The next server does not know the old stream; new streams are not affected."""
     async with client.stream() as old:
         await old.push(SHORT)
         await until_started(old)
@@ -237,8 +239,8 @@ async def test_a_retiring_connection_that_is_lost(
     assert len(switch.server.sockets) == 1
 
 
-async def test_nobody_else_is_there(client: AsyncClient, switch: InProcessSwitch, gates: list[Gate]) -> None:
-    """After the attempts the reason is told; the old stream is not harmed."""
+async def test_missing_next_server_is_reported(client: AsyncClient, switch: InProcessSwitch, gates: list[Gate]) -> None:
+    """New streams fail with the reason after the last attempt; the old stream is not affected."""
     async with client.stream() as old:
         await old.push(TEXT)
         await old.end()
@@ -254,8 +256,8 @@ async def test_nobody_else_is_there(client: AsyncClient, switch: InProcessSwitch
         assert await pcm(old)
 
 
-async def test_a_server_that_takes_connections_and_no_streams(client: AsyncClient, switch: InProcessSwitch) -> None:
-    """Its word is told after the attempts."""
+async def test_server_that_accepts_no_streams_is_reported(client: AsyncClient, switch: InProcessSwitch) -> None:
+    """The server's reason is reported after the last attempt."""
     connect = switch.connect
 
     async def to_one_that_stops() -> object:
@@ -268,8 +270,10 @@ async def test_a_server_that_takes_connections_and_no_streams(client: AsyncClien
         await client.speak("Hello.")
 
 
-async def test_closing_the_client_meanwhile(client: AsyncClient, switch: InProcessSwitch, gates: list[Gate]) -> None:
-    """Streams of both servers end, and no connection is left."""
+async def test_closing_the_client_during_a_restart(
+    client: AsyncClient, switch: InProcessSwitch, gates: list[Gate]
+) -> None:
+    """The streams on both servers end, and no connection is left."""
     async with client.stream() as old:
         await old.push(SHORT)
         await until_started(old)
@@ -286,8 +290,8 @@ async def test_closing_the_client_meanwhile(client: AsyncClient, switch: InProce
 
 
 @pytest.mark.parametrize("words", ["", "500 Internal Server Error", "503 Service Unavailable"])
-async def test_the_first_handshake_is_cut(staying: Running, words: str) -> None:
-    """It is made again, also if what stands before the server has nobody to pass it on to yet."""
+async def test_cut_first_handshake_is_repeated(staying: Running, words: str) -> None:
+    """The handshake is also repeated if a proxy has no server yet."""
     async with asyncio.timeout(PATIENCE_S), switched(staying.port) as switch:
         switch.num_to_cut = 2
         switch.last_words = f"HTTP/1.1 {words}\r\nContent-Length: 0\r\n\r\n".encode() if words else b""
@@ -297,8 +301,8 @@ async def test_the_first_handshake_is_cut(staying: Running, words: str) -> None:
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "421 Misdirected Request"])
-async def test_a_first_handshake_that_is_refused(staying: Running, status: str) -> None:
-    """Once is enough."""
+async def test_refused_first_handshake_is_not_repeated(staying: Running, status: str) -> None:
+    """The refusal is final."""
     async with asyncio.timeout(PATIENCE_S), switched(staying.port) as switch:
         switch.num_to_cut = 9
         switch.last_words = f"HTTP/1.1 {status}\r\nContent-Length: 0\r\n\r\n".encode()
@@ -308,8 +312,8 @@ async def test_a_first_handshake_that_is_refused(staying: Running, status: str) 
         assert switch.num_connections == 1
 
 
-async def test_all_handshakes_are_cut(staying: Running) -> None:
-    """As often as is said, no more."""
+async def test_handshake_attempts_are_limited(staying: Running) -> None:
+    """A client makes as many attempts as its policy allows."""
     async with asyncio.timeout(PATIENCE_S), switched(staying.port) as switch:
         switch.num_to_cut = 9
         async with AsyncClient(f"http://127.0.0.1:{switch.port}", retry=AT_ONCE) as client:
@@ -318,8 +322,8 @@ async def test_all_handshakes_are_cut(staying: Running) -> None:
         assert switch.num_connections == AT_ONCE.num_attempts
 
 
-async def test_another_address_is_not_tried_again(staying: Running) -> None:
-    """Nor is what nobody listens at: who waits for the second attempt waits for ever."""
+async def test_wrong_address_is_not_retried(staying: Running) -> None:
+    """A second attempt would come only after the test's timeout."""
     never = Retry(first_wait_s=1000.0, max_wait_s=1000.0)
     async with asyncio.timeout(PATIENCE_S), AsyncClient(f"{staying.url}/elsewhere", retry=never) as client:
         with pytest.raises((ServerRefused, ConnectionLost)):
@@ -329,8 +333,8 @@ async def test_another_address_is_not_tried_again(staying: Running) -> None:
             await client.speak(TEXT)
 
 
-async def test_a_start_that_crosses_it_and_nobody_else_is_there(client: AsyncClient, switch: InProcessSwitch) -> None:
-    """The words of the server are told, and those of the attempts."""
+async def test_start_that_crosses_draining_without_a_next_server(client: AsyncClient, switch: InProcessSwitch) -> None:
+    """The message has the server's reason and that of the attempts."""
     async with client.stream() as other:
         await other.push(SHORT)
         await until_started(other)
@@ -343,8 +347,8 @@ async def test_a_start_that_crosses_it_and_nobody_else_is_there(client: AsyncCli
 
 @settings(max_examples=40)
 @given(acts=st.lists(st.sampled_from(("open", "write", "turn", "wait", "drain", "drop")), max_size=24))
-def test_any_order(acts: list[str]) -> None:
-    """Every stream has the samples of its whole text, however servers stop and connections are lost between."""
+def test_every_stream_is_complete_after_any_events(acts: list[str]) -> None:
+    """Every stream has the samples of its whole text, in any order of restarts and lost connections."""
     with tone_synthesizer(ToneEngine()) as synthesizer:
         wanted = to_s16le(synthesizer.speak("".join(PIECES)).samples)
     asyncio.run(_play(acts, wanted))
@@ -376,7 +380,7 @@ async def _play(acts: list[str], wanted: bytes) -> None:
 
 
 class _Talk:
-    """A stream that is read as it comes, and what is still to be said."""
+    """Stream that is being read, with the text still to be pushed."""
 
     def __init__(self, stream: ClientStream) -> None:
         self.stream = stream
@@ -395,4 +399,4 @@ class _Talk:
 
 
 async def _swallow(_: str) -> None:
-    """What is sent does not arrive."""
+    """Lose the message."""

@@ -1,4 +1,4 @@
-"""Sound goes through whole and in order; what is held back follows the network."""
+"""Jitter buffer: all audio comes through in order, and the delay follows the network."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def ones(num_samples: int) -> np.ndarray[tuple[int], np.dtype[np.float32]]:
 
 
 @given(st.lists(st.one_of(st.integers(0, 90), st.just(None)), max_size=60), st.floats(0, 0.3), st.floats(0, 0.5))
-def test_all_sound_in_order_and_only_silence_beside(arrivals: list[int | None], min_s: float, max_s: float) -> None:
-    """Whatever arrives when; each block has the length asked for; nothing is held longer than the most."""
+def test_all_audio_comes_in_order_with_silence_between(arrivals: list[int | None], min_s: float, max_s: float) -> None:
+    """Each block has the requested length, and the target level stays within its limits, for any arrivals."""
     buffer = JitterBuffer(RATE, min_s=min_s, max_s=max(min_s, max_s))
     given_samples, taken, now = [], [], 0.0
     number = 1
@@ -43,8 +43,8 @@ def test_all_sound_in_order_and_only_silence_beside(arrivals: list[int | None], 
     assert buffer.num_samples_played == len(given_samples)
 
 
-def test_without_jitter_nothing_is_held() -> None:
-    """The first sound is played when it comes."""
+def test_audio_is_not_delayed_without_jitter() -> None:
+    """The first audio is played when it arrives."""
     buffer = JitterBuffer(RATE)
     assert not buffer.take(BLOCK, 0.0).any()
     buffer.put(ones(BLOCK), 0.01)
@@ -52,16 +52,16 @@ def test_without_jitter_nothing_is_held() -> None:
     assert buffer.num_gaps == 0
 
 
-def test_sound_never_waits_longer_than_what_is_held() -> None:
-    """A short answer is not kept back for want of more."""
+def test_audio_never_waits_longer_than_the_target_level() -> None:
+    """A short answer is not held back until more arrives."""
     buffer = JitterBuffer(RATE, min_s=0.1)
     buffer.put(ones(30), 0.0)
     assert not buffer.take(BLOCK, 0.08).any()
     assert buffer.take(BLOCK, 0.1).all()
 
 
-def test_a_late_text_is_no_jitter() -> None:
-    """After a second nothing more is held than before."""
+def test_late_text_does_not_raise_the_target_level() -> None:
+    """A gap of a second is not jitter."""
     buffer = JitterBuffer(RATE)
     buffer.put(ones(BLOCK), 0.0)
     buffer.take(2 * BLOCK, 0.0)
@@ -69,8 +69,8 @@ def test_a_late_text_is_no_jitter() -> None:
     assert (buffer.num_gaps, buffer.target_s) == (1, 0.0)
 
 
-def test_clearing_silences() -> None:
-    """At once."""
+def test_clear_silences_the_buffer() -> None:
+    """Only silence follows, and played samples still count."""
     buffer = JitterBuffer(RATE)
     buffer.put(ones(100), 0.0)
     buffer.take(BLOCK, 0.0)
@@ -82,7 +82,7 @@ def test_clearing_silences() -> None:
 
 
 def gaps(buffer: JitterBuffer, num_blocks: int, jitter_s: float, *, first_s: float = 0.0, seed: int = 7) -> int:
-    """Gaps while blocks of 20 ms arrive every 20 ms, each up to so much late; then it plays until it is dry."""
+    """Return the number of gaps while blocks of 20 ms arrive with jitter, then drain the buffer."""
     draw = random.Random(seed)
     arrive, at_s = [], 0.0
     for n in range(num_blocks):
@@ -102,8 +102,8 @@ def gaps(buffer: JitterBuffer, num_blocks: int, jitter_s: float, *, first_s: flo
     return found
 
 
-def test_it_learns_how_uneven_the_network_is() -> None:
-    """Of fifty utterances of two seconds, those after the first few have far fewer gaps than where nothing is held."""
+def test_target_level_adapts_to_the_network() -> None:
+    """In fifty utterances of two seconds, gaps become far rarer than without a target level."""
     adaptive, fixed = JitterBuffer(RATE), JitterBuffer(RATE, max_s=0.0)
     learnt = [gaps(adaptive, 100, 0.1, first_s=10.0 * n, seed=n) for n in range(50)]
     without = [gaps(fixed, 100, 0.1, first_s=10.0 * n, seed=n) for n in range(50)]
@@ -111,8 +111,8 @@ def test_it_learns_how_uneven_the_network_is() -> None:
     assert sum(learnt[5:]) < sum(without[5:]) / 2
 
 
-def test_it_forgets_when_it_is_calm() -> None:
-    """Less is held after a while without a gap, never less than the least."""
+def test_target_level_shrinks_without_gaps() -> None:
+    """The target level returns to its minimum, and not below."""
     buffer = JitterBuffer(RATE, min_s=0.01)
     gaps(buffer, 200, 0.1)
     learnt_s, now = buffer.target_s, 100.0

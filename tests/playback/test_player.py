@@ -1,4 +1,4 @@
-"""What is put is played, whole, at the output's pace."""
+"""Player: all audio is played, at the output's pace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SOUND = np.arange(1, 101, dtype=np.float32)
 
 
 class Recorder:
-    """An output that keeps what it gets; waits before the first block if told to."""
+    """Output that records its samples, and can block before the first one."""
 
     def __init__(self, latency_s: float = 0.0) -> None:
         self.latency_s = latency_s
@@ -46,8 +46,8 @@ def sounding(output: Recorder) -> list[float]:
     return [sample for sample in output.blocks if sample]
 
 
-def test_all_is_played() -> None:
-    """To the last sample, then silence until all was heard, then the output is finished."""
+def test_all_audio_is_played() -> None:
+    """Silence follows the last sample until all has been heard, and then the output is finished."""
     output = Recorder(latency_s=0.03)
     player = Player(output, RATE)
     player.put(SOUND[:37])
@@ -61,15 +61,15 @@ def test_all_is_played() -> None:
     assert player.began_at_s is not None
 
 
-def test_stopping_tells_what_was_heard() -> None:
-    """The rest is not played."""
+def test_stop_returns_the_position() -> None:
+    """The rest of the audio is not played."""
     output = Recorder()
     output.open.clear()
     player = Player(output, RATE)
     player.put(SOUND)
     assert output.began.wait(20)
     stopping = threading.Timer(0, output.open.set)
-    with player._lock:  # it is stopped before the second block
+    with player._lock:  # stop before the second block
         player._stopped = True
         player._buffer.clear()
     stopping.start()
@@ -78,8 +78,8 @@ def test_stopping_tells_what_was_heard() -> None:
     assert sounding(output) == SOUND[: round(BLOCK_S * RATE)].tolist()
 
 
-def test_what_the_output_raises_is_raised() -> None:
-    """At the next call."""
+def test_errors_of_the_output_are_raised() -> None:
+    """The next call raises the error."""
 
     class Broken(Recorder):
         def write(self, samples: np.ndarray[tuple[int], np.dtype[np.float32]]) -> None:
@@ -93,8 +93,8 @@ def test_what_the_output_raises_is_raised() -> None:
         player.put(SOUND)
 
 
-def test_one_that_played_nothing() -> None:
-    """Closes its output."""
+def test_unused_player_closes_its_output() -> None:
+    """Stopping a player that played nothing abandons the output."""
     output = Recorder()
     assert Player(output, RATE).stop() == 0
     assert output.closed == "abandoned"
@@ -102,8 +102,8 @@ def test_one_that_played_nothing() -> None:
 
 @pytest.mark.parametrize("close", [Player.finish, Player.stop])
 @pytest.mark.parametrize("has_played", [True, False])
-def test_what_is_put_too_late_is_refused(close: Callable[[Player], object], has_played: bool) -> None:
-    """And not lost in silence."""
+def test_late_audio_is_refused(close: Callable[[Player], object], has_played: bool) -> None:
+    """Audio after the end raises an error instead of being lost."""
     output = Recorder()
     player = Player(output, RATE)
     if has_played:
@@ -117,7 +117,7 @@ def test_what_is_put_too_late_is_refused(close: Callable[[Player], object], has_
 
 
 class Timed(Recorder):
-    """Holds a tenth of a second, by a clock that goes on only while it is full."""
+    """Output that holds a tenth of a second, with a clock that advances only while it is full."""
 
     def __init__(self) -> None:
         super().__init__(latency_s=0.1)
@@ -134,11 +134,11 @@ class Timed(Recorder):
             if len(self.blocks) >= num_samples:
                 return
             threading.Event().wait(0.005)
-        raise AssertionError("it never happened")
+        raise AssertionError("the samples were never written")
 
 
-def test_what_the_output_holds_is_time_to_wait_for_sound() -> None:
-    """No silence is put between what arrives in time, though the output takes the first sound at once."""
+def test_player_waits_for_audio_while_the_output_holds_some() -> None:
+    """Audio that arrives in time is played without silence between, although the output takes the first at once."""
     output = Timed()
     player = Player(output, RATE, clock=lambda: output.now_s)
     player.put(SOUND)
@@ -156,8 +156,8 @@ def test_what_the_output_holds_is_time_to_wait_for_sound() -> None:
     assert player.position_s == pytest.approx(0.2)
 
 
-def test_silence_in_a_gap_is_not_taken_for_sound() -> None:
-    """What was heard stays what it was while there is nothing to be heard; little silence waits in the output."""
+def test_silence_in_a_gap_does_not_count_as_audio() -> None:
+    """The position stands still during a gap, and the output holds little silence."""
     output = Timed()
     player = Player(output, RATE, clock=lambda: output.now_s)
     player.put(SOUND)
@@ -173,8 +173,8 @@ def test_silence_in_a_gap_is_not_taken_for_sound() -> None:
     assert sounding(output) == [*SOUND.tolist()] * 2
 
 
-def test_an_output_that_takes_nothing_is_told() -> None:
-    """By whatever is called next."""
+def test_blocked_output_is_reported() -> None:
+    """Every further call raises the error."""
     output = Timed()
     output.open.clear()
     player = Player(output, RATE, clock=lambda: output.now_s)
@@ -188,8 +188,8 @@ def test_an_output_that_takes_nothing_is_told() -> None:
     output.open.set()
 
 
-def test_stopping_while_another_waits_for_the_end() -> None:
-    """Both come back; the output is closed once, silent."""
+def test_stop_wakes_a_thread_that_waits_for_the_end() -> None:
+    """Both calls return, and the output is abandoned."""
     output = Recorder()
     output.open.clear()
     player = Player(output, RATE)
@@ -205,8 +205,8 @@ def test_stopping_while_another_waits_for_the_end() -> None:
     assert output.closed == "abandoned"
 
 
-def test_one_buffer_for_several_streams() -> None:
-    """Nothing of one is heard in the next; what was learnt stays."""
+def test_streams_can_share_a_buffer() -> None:
+    """No audio carries over to the next stream, but the target level does."""
     buffer = JitterBuffer(RATE)
     buffer.target_s = 0.2
     for _ in range(2):
@@ -220,8 +220,8 @@ def test_one_buffer_for_several_streams() -> None:
     assert buffer.target_s == 0.2
 
 
-def test_no_device_has_the_pace_of_one() -> None:
-    """Two seconds of sound take two seconds of the clock, and time that was lost is not caught up."""
+def test_null_output_keeps_the_pace_of_a_device() -> None:
+    """Two seconds of audio take two seconds of the clock, and lost time is not caught up."""
     now, slept = [0.0], []
 
     def sleep(for_s: float) -> None:

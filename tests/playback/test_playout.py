@@ -1,4 +1,4 @@
-"""What was heard of what was written, and when the first of it was."""
+"""Playout: the playback position, and the time of the first audio."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ BLOCK = 20
 
 
 class Output:
-    """Plays at the pace of a clock that is a little off, and holds so much.
+    """Output with a capacity, which plays at the pace of a slightly inexact clock.
 
     Args:
-        latency_s: How much.
-        pace: 1.0001 is fast.
+        latency_s: Capacity, seconds.
+        pace: Pace of the clock; 1.0001 is fast.
     """
 
     def __init__(self, latency_s: float, pace: float = 1.0) -> None:
@@ -28,7 +28,7 @@ class Output:
         self._num_heard, self._heard_at_s = 0.0, self.now
 
     def write(self, num_sound: int) -> None:
-        """A block; waits until there is room."""
+        """Write a block; wait until there is room."""
         self._play()
         since_s = self.now
         too_much = len(self._written) + BLOCK - self._num_heard - self._latency_s * RATE
@@ -37,7 +37,7 @@ class Output:
         self.playout.wrote(BLOCK, num_sound, since_s=since_s, now=self.now, latency_s=self._latency_s)
 
     def heard_s(self) -> float:
-        """How much sound was heard in truth."""
+        """Return the duration of audio that was really heard."""
         self._play()
         return sum(self._written[: int(self._num_heard)]) / RATE
 
@@ -50,8 +50,8 @@ STEPS = st.lists(st.tuples(st.integers(0, BLOCK), st.sampled_from([0.0, 0.0, 0.0
 
 
 @given(STEPS, st.floats(0.05, 0.3), st.sampled_from([0.9999, 1.0, 1.0001]))
-def test_the_position_is_what_was_heard(steps: list[tuple[int, float]], latency_s: float, pace: float) -> None:
-    """Also of an output that ran dry meanwhile, once or often; to a few samples."""
+def test_position_is_what_was_heard(steps: list[tuple[int, float]], latency_s: float, pace: float) -> None:
+    """The position is right to a few samples, even if the output runs empty."""
     output = Output(latency_s, pace)
     for num_sound, pause_s in steps:
         output.write(num_sound)
@@ -59,8 +59,8 @@ def test_the_position_is_what_was_heard(steps: list[tuple[int, float]], latency_
         assert output.playout.position_s(output.now, latency_s) == pytest.approx(output.heard_s(), abs=0.004)
 
 
-def test_clocks_that_drift_apart() -> None:
-    """For ten minutes: each wait tells anew."""
+def test_position_is_right_despite_clock_drift() -> None:
+    """Each blocking write corrects the position, for ten minutes."""
     output = Output(0.1, pace=1.0002)
     for _ in range(30_000):
         output.write(BLOCK)
@@ -68,8 +68,8 @@ def test_clocks_that_drift_apart() -> None:
 
 
 @given(st.integers(0, 5), st.floats(0.05, 0.3), st.integers(30, 100))
-def test_when_the_first_sound_was_heard(num_silent: int, latency_s: float, num_blocks: int) -> None:
-    """The output takes blocks at once until it is full: it began with the first, and silence comes before the sound."""
+def test_time_of_the_first_audio(num_silent: int, latency_s: float, num_blocks: int) -> None:
+    """The output takes blocks at once until it is full; it starts with the first, and silence may precede the audio."""
     output = Output(latency_s)
     began_s = output.now
     for n in range(num_blocks):
@@ -77,16 +77,16 @@ def test_when_the_first_sound_was_heard(num_silent: int, latency_s: float, num_b
     assert output.playout.first_heard_at_s == pytest.approx(began_s + num_silent * BLOCK / RATE, abs=1e-6)
 
 
-def test_before_there_is_any() -> None:
-    """Nothing is made up."""
+def test_nothing_is_heard_before_the_first_audio() -> None:
+    """There is no time of the first audio before there is any."""
     playout = Playout(RATE)
     assert (playout.position_s(5.0, 0.1), playout.first_heard_at_s, playout.held_s(5.0, 0.1)) == (0.0, None, 0.0)
     playout.wrote(BLOCK, 0, since_s=1.0, now=1.0, latency_s=0.1)
     assert (playout.position_s(1.0, 0.1), playout.first_heard_at_s) == (0.0, None)
 
 
-def test_little_is_remembered() -> None:
-    """However long it plays."""
+def test_memory_is_bounded() -> None:
+    """Few blocks are kept, however long playback lasts."""
     output = Output(0.1)
     for _ in range(1_000):
         output.write(BLOCK)

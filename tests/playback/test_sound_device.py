@@ -1,4 +1,4 @@
-"""The player on a real sound path: PortAudio, ALSA, a sound server, and an ear at its device."""
+"""Player on a real sound path: PortAudio, ALSA, and a sound server whose output is recorded."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 PROGRAM = Path(sound_server.__file__).with_name("play_samples.py")
 SILENCE_S = 0.1
-"""Before the sound: sinks that lead nowhere let the first 10 ms of any player go by unrecorded."""
+"""Silence before the audio, seconds: null sinks do not record the first 10 ms of a player."""
 RATES = [8_000, 16_000, 22_050, 24_000, 44_100, 48_000]
 NUM_TRIES = 3
-"""A machine that is too busy to play in time does play with gaps; it is not so three times."""
+"""Attempts of each test: a busy machine may play with gaps, but not three times."""
 
 needs_sound = pytest.mark.skipif(bool(sound_server.missing()), reason=f"not installed: {sound_server.missing()}")
 
@@ -42,19 +42,19 @@ def server() -> Iterator[SoundServer]:
 
 @pytest.fixture
 def mortal() -> Iterator[SoundServer]:
-    """One that a test may kill."""
+    """Sound server that a test may kill."""
     server = SoundServer()
     yield server
     server.close()
 
 
 def ramp(num_samples: int) -> Samples:
-    """Each sample is another, and none is silence."""
+    """Return different samples, none of which is silent."""
     return (np.arange(1, num_samples + 1) / (2 * num_samples)).astype(np.float32)
 
 
 class Playing:
-    """The program, playing."""
+    """Program that plays samples."""
 
     def __init__(self, server: SoundServer, folder: Path, samples: Samples, sample_rate: int, *more: str) -> None:
         path = folder / "samples"
@@ -64,7 +64,7 @@ class Playing:
         self.process = subprocess.Popen(command, env={**os.environ, **server.environ}, stdout=pipe, stderr=pipe)
 
     def told(self) -> dict[str, Any]:
-        """What it tells at its end."""
+        """Return the report at its end."""
         out, errors = self.process.communicate(timeout=sound_server.PATIENCE_S)
         assert self.process.returncode == 0, errors
         told: dict[str, Any] = json.loads(out)
@@ -72,7 +72,7 @@ class Playing:
 
 
 def tried(once: Callable[[], str]) -> None:
-    """Until there is nothing to complain about."""
+    """Repeat until an attempt reports no problem."""
     complaints = []
     for _ in range(NUM_TRIES):
         complaints.append(once())
@@ -83,8 +83,8 @@ def tried(once: Callable[[], str]) -> None:
 
 @needs_sound
 @pytest.mark.parametrize("sample_rate", RATES)
-def test_what_is_heard_is_what_was_put(server: SoundServer, tmp_path: Path, sample_rate: int) -> None:
-    """To the sample, without a gap."""
+def test_device_plays_exactly_the_samples(server: SoundServer, tmp_path: Path, sample_rate: int) -> None:
+    """The recording equals the samples, without a gap."""
     samples = ramp(sample_rate)
 
     def once() -> str:
@@ -101,8 +101,8 @@ def test_what_is_heard_is_what_was_put(server: SoundServer, tmp_path: Path, samp
 
 @needs_sound
 @pytest.mark.parametrize("device_rate", RATES[-2:])
-def test_a_device_of_another_rate(server: SoundServer, tmp_path: Path, device_rate: int) -> None:
-    """The same to resampling: as long, and alike."""
+def test_device_of_another_rate_plays_resampled_audio(server: SoundServer, tmp_path: Path, device_rate: int) -> None:
+    """The recording has the same length, and correlates with the resampled audio."""
     t = np.arange(24_000) / 24_000
     window = np.hanning(24_000)
     samples = (0.2 * window * (np.sin(2 * np.pi * 220 * t) + np.sin(2 * np.pi * 337 * t))).astype(np.float32)
@@ -122,8 +122,8 @@ def test_a_device_of_another_rate(server: SoundServer, tmp_path: Path, device_ra
 
 
 @needs_sound
-def test_stopping_is_silence(server: SoundServer, tmp_path: Path) -> None:
-    """Within a few hundredths of a second; the position told is what was heard."""
+def test_stop_silences_the_device(server: SoundServer, tmp_path: Path) -> None:
+    """Silence comes within 50 ms, and the position is what was heard."""
     samples = ramp(72_000)
 
     def once() -> str:
@@ -141,8 +141,8 @@ def test_stopping_is_silence(server: SoundServer, tmp_path: Path) -> None:
 
 @needs_sound
 @pytest.mark.parametrize("how", ["pulled", "killed"])
-def test_a_device_that_goes_away_is_told(mortal: SoundServer, tmp_path: Path, how: str) -> None:
-    """As such, at once, by a program that ends as it should."""
+def test_removed_device_is_reported(mortal: SoundServer, tmp_path: Path, how: str) -> None:
+    """The program reports the error immediately, and ends normally."""
     sink = mortal.sink(24_000)
     playing = Playing(mortal, tmp_path, ramp(24_000 * 60), 24_000)
     sink.until_it_plays()
@@ -157,8 +157,8 @@ def test_a_device_that_goes_away_is_told(mortal: SoundServer, tmp_path: Path, ho
 
 
 @needs_sound
-def test_a_sound_server_that_hangs_is_told(mortal: SoundServer, tmp_path: Path) -> None:
-    """Nobody waits for it: neither who stops, nor the end of the program, which does not crash either."""
+def test_hanging_sound_server_is_reported(mortal: SoundServer, tmp_path: Path) -> None:
+    """Neither stopping nor the end of the program waits for the server, and the program does not crash."""
     sink = mortal.sink(24_000)
     playing = Playing(mortal, tmp_path, ramp(24_000 * 60), 24_000, "3")
     sink.until_it_plays()
@@ -170,16 +170,16 @@ def test_a_sound_server_that_hangs_is_told(mortal: SoundServer, tmp_path: Path) 
 
 
 @needs_sound
-def test_no_device(mortal: SoundServer, tmp_path: Path) -> None:
-    """Where no server answers."""
+def test_missing_sound_server_is_reported(mortal: SoundServer, tmp_path: Path) -> None:
+    """Opening the device fails with a message."""
     mortal.close()
     playing = Playing(mortal, tmp_path, ramp(100), 24_000)
     _, errors = playing.process.communicate(timeout=sound_server.PATIENCE_S)
     assert b"SoundDeviceFailed: no usable sound device" in errors
 
 
-def test_portaudio_is_left_alone_while_it_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """At the end of the program; it is closed where nothing hangs."""
+def test_portaudio_is_not_closed_while_it_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At exit, PortAudio is closed only if no device is open."""
     left: list[str] = []
 
     class Module:
