@@ -1,1 +1,2 @@
-"""Text front ends: from a segment's characters to the units that an engine voices. Pure, no I/O after loading."""
+"""Text: markup, sentences, languages and front ends, from characters to the units that an engine voices. Pure; no I/O
+after loading."""

@@ -1,6 +1,6 @@
-"""English words that end in a full stop which may not end a sentence.
+"""Abbreviations whose full stop may not end a sentence.
 
-Our own lists, in lower case and without the last full stop, by what a full stop after them can mean.
+Lower case, without the last full stop, grouped by the meaning of a full stop after them.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ TITLES = _words(
     "dr mr mrs ms mx prof gen col capt cpt cmdr lt sgt maj rev hon sen rep gov pres fr messrs mme mlle supt insp "
     "adm cpl pvt drs sens reps govs gens profs revs brig cmdt atty ste"
 )
-"""Stand before a name: the full stop never ends a sentence."""
+"""Titles before a name: the full stop never ends a sentence."""
 
 NUMBERED = _words(
     "no nos fig figs vol vols ch chap sec sect art pt eq eqs ex p pp para ver op nr ref refs "
     "apt rm bldg bk app tab sc ed"
 )
-"""Stand before a number: the full stop ends a sentence unless a digit follows ("No. 5", but "No. I will not.")."""
+"""Words before a number: the full stop ends a sentence unless a digit follows ("No. 5", but "No. I will not.")."""
 
 INNER = _words("e.g i.e eg ie vs v cf viz approx al resp incl esp excl est aka a.k.a c.f w.r.t")
-"""Go on in the same sentence, whatever follows."""
+"""Words inside a sentence: the full stop never ends it."""
 
 CLOSING = _words(
     "etc inc ltd co corp bros llc plc jr sr esq st ave blvd rd ln hwy sq mt ft dept univ assn assoc bldg "
     "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri "
     "ph.d tel ext avg min max"
 )
-"""May end a sentence: it takes the next word to know ("Acme Inc. President" and "Acme Inc. She left.")."""
+"""Words that may end a sentence: the next word decides ("Acme Inc. President" and "Acme Inc. She left.")."""
 
 UNITS = _words("hr hrs lb lbs oz yr yrs min mins sec secs cm mm km kg ml mi ft in mph")
-"""Behind a number: the full stop ends a sentence unless a small letter or a digit follows ("5 ft. 2 in.")."""
+"""Units after a number: the full stop ends a sentence unless a lower-case letter or a digit follows ("5 ft. 2 in.")."""
 
 LETTERED = _words(
     "a an plan option choice answer vitamin hepatitis class grade group team type row gate section exhibit appendix "
     "figure part building block terminal channel letter schedule"
 )
-"""Stand before a letter that is a name of its own: the full stop after "plan B" ends a sentence."""
+"""Words before a letter that is a name of its own: the full stop after "plan B" ends a sentence."""
 
 MONTHS = _words(
     "january february march april may june july august september october november december "
@@ -62,4 +62,4 @@ CLOCKS = _words(
     "january february march april may june july august september october november december "
     "eastern pacific central mountain est edt pst pdt cst cdt mst mdt gmt utc cet bst ist jst et pt"
 )
-"""What follows "9 a.m." in the same sentence although capitalised: days, months and time zones."""
+"""Capitalised words that continue the sentence after "9 a.m.": days, months and time zones."""

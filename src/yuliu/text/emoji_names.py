@@ -1,4 +1,4 @@
-"""Names of emoji: English from Unicode's own names, Mandarin from a table of the ones that are used most."""
+"""Names of emoji: English from Unicode, Mandarin from a table of the common ones."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import unicodedata
 
 _VARIANTS = frozenset("\u200d\ufe0e\ufe0f\u20e3\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
 _CATALOGUE = re.compile(r"\b(?:white|black|heavy|sign|symbol)\b|-")
-"""Words that tell how a glyph is drawn, not what it shows."""
+"""Words that describe how a glyph is drawn rather than its subject."""
 
 _MANDARIN = """
 😀笑脸 😃开心 😄大笑 😁咧嘴笑 😆笑眯眼 😅尴尬笑 🤣笑得打滚 😂笑哭 🙂微笑 🙃倒脸 😉眨眼 😊害羞微笑 😇天使 🥰喜爱

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MANDARIN_COLUMN, ENGLISH_COLUMN = 0, 1
-"""Columns of the tables of words."""
+"""Columns of the word tables."""
 
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|\d+(?:\.\d+)?|\s+|.", re.DOTALL)
 _MAX_DEPTH = 6
@@ -71,7 +71,7 @@ _POWERS: Mapping[str, tuple[str, str]] = {"2": ("的平方", "squared"), "3": ("
 
 
 class _TooLong(ValueError):
-    """The formula is not one to be read aloud."""
+    """The formula should not be read out."""
 
 
 def spoken_formula(formula: str, *, column: int) -> str | None:
@@ -93,7 +93,7 @@ def spoken_formula(formula: str, *, column: int) -> str | None:
 
 
 def _joined(words: list[str]) -> str:
-    """Join Mandarin words: with spaces only between what is spelled in letters."""
+    """Join Mandarin words, with spaces only between spelled letters."""
     text = ""
     for word in words:
         parted = text and word and text[-1].isascii() and word[0].isascii()
@@ -102,7 +102,7 @@ def _joined(words: list[str]) -> str:
 
 
 class _Speech:
-    """One pass over the tokens of a formula."""
+    """Single pass over the tokens of a formula."""
 
     def __init__(self, tokens: list[str], column: int) -> None:
         self._tokens = [token for token in tokens if not token.isspace()]
@@ -111,7 +111,7 @@ class _Speech:
         self._depth = 0
 
     def until_end(self, closer: str | None = None) -> list[str]:
-        """The words up to ``closer``, which is taken, or to the end."""
+        """Return the words up to ``closer``, which is consumed, or to the end."""
         words: list[str] = []
         while self._at < len(self._tokens):
             token = self._tokens[self._at]
@@ -186,7 +186,7 @@ class _Speech:
         return ["the", *degree, "root of" if degree else "square root of", *radicand]
 
     def _ranged(self, sign: str) -> list[str]:
-        """A sum, product, integral or limit with what stands below and above it."""
+        """Return the words of a sum, product, integral or limit with its bounds."""
         words = [_WORDS[sign][self._column]]
         below = self._pick("", "as") if sign == r"\lim" else self._pick("从", "from")
         limits = {"_": below, "^": self._pick("到", "to")}

@@ -16,15 +16,15 @@ _NUMBER = re.compile(r"[+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?\Z", re.ASCII)
 
 
 def plain_number(text: str) -> str | None:
-    """``text`` without separators and white space if it is a number in digits (``-1,234.5``), else None."""
+    """Return a number in digits (``-1,234.5``) without separators and white space; None for any other text."""
     bare = "".join(text.split())
     return bare.replace(",", "") if _NUMBER.match(bare) else None
 
 
 def day_parts(text: str, order: str) -> tuple[str, str, str] | None:
-    """Year, month and day of a date in digits; ``order`` is one of ``ymd``, ``mdy``, ``dmy``, ``md``, ``dm``, ``ym``.
+    """Return year, month and day of a date in digits; ``order`` is ``ymd``, ``mdy``, ``dmy``, ``md``, ``dm`` or ``ym``.
 
-    Parts that are not there are empty. None if the text holds another number of parts.
+    Missing parts are empty. Return None if the text has a different number of parts.
     """
     parts = re.findall(r"\d+", text, re.ASCII)
     if len(parts) != len(order) or not set(order) <= set("ymd"):
@@ -34,7 +34,8 @@ def day_parts(text: str, order: str) -> tuple[str, str, str] | None:
 
 
 def in_place(hints: Sequence[Hint], length: int) -> tuple[list[Hint], list[RefusedHint]]:
-    """Hints that lie inside a text of ``length`` characters, in order and apart; and the others."""
+    """Return the hints that lie inside a text of ``length`` characters without overlap, in order, and the refused
+    others."""
     placed: list[Hint] = []
     refused: list[RefusedHint] = []
     end = 0

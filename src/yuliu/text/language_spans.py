@@ -1,7 +1,8 @@
-"""Which language each part of a mixed text is in, by script and by neighbourhood.
+"""Language of each part of a mixed text, by script and by neighbourhood.
 
-Statistical language identification fails on the single English words that matter in mixed speech (OK, GPT, iPhone),
-and no library decides whose a number is. Script decides words; a number belongs to the word it counts or names.
+Statistical language identification fails on the single English words that matter in mixed speech (OK, GPT, iPhone), and
+no library decides the language of a number. Words follow their script; a number follows the word that it counts or
+names.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _USUAL: Mapping[str, str] = {
     "Latn": "en", "Hani": "zh", "Kana": "ja", "Hang": "ko", "Cyrl": "ru", "Grek": "el", "Hebr": "he", "Arab": "ar",
     "Deva": "hi", "Thai": "th",
 }  # fmt: skip
-"""Language that a script is taken for where none of the languages asked for writes it."""
+"""Language assumed for a script that none of the wanted languages uses."""
 _NO_LANGUAGE = "und"
 _UNIT_WORDS = (
     "km|cm|mm|nm|um|μm|kg|mg|ml|kb|mb|gb|tb|kbps|mbps|gbps|bps|hz|khz|mhz|ghz|kw|mw|kwh|mv|ma|mah|ms|us|ns|min|db|px|dpi"
@@ -50,7 +51,7 @@ _NUMBER = re.compile(rf"[^{_LETTER}]+(?:°[CF])?\Z")
 _SHORT = re.compile(
     rf"(?:[{_LETTER}]/)*(?:[{_LETTER}](?![{_LETTER}])|[0-9]|(?<=[0-9])\.(?=[0-9])|-(?=[0-9])|[=+](?=[0-9A-Za-z]))+\+?\Z|[A-Z]{{1,2}}[0-9]{{3,}}\Z"
 )
-"""What a Mandarin voice says letter by letter: letters that stand alone (``A4``, ``v2.0.1``, ``A/B``), a flight."""
+"""Tokens that a Mandarin voice spells: letters that stand alone (``A4``, ``v2.0.1``, ``A/B``) and flight numbers."""
 _CLAUSE_END = re.compile(r"[，。！？；：、,!?;:「」『』“”（）()《》\n]")
 _MEASURES = frozenset(
     "个元块角分年月日号点秒天次级岁米里斤克吨升度位名人台部本张条只件套家倍折层楼室路届期章节页行列字词句篇首集季成"
@@ -77,25 +78,25 @@ _NOT_WITHOUT_HIRAGANA = frozenset("我的了是在想去看有和都也就要会
 
 
 class LangSpan(NamedTuple):
-    """A stretch of text in one language."""
+    """Part of a text in one language."""
 
     span: Span
     lang: Lang | None
-    """None if it is in a language that is not among those asked for."""
+    """Language, or None if it is not one of the wanted languages."""
     name: str
-    """The language (BCP 47 primary tag), also where ``lang`` is None; by script alone for scripts other than Latin."""
+    """Language (BCP 47 primary tag) even where ``lang`` is None; by script alone for scripts other than Latin."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Owners:
-    """Languages that scripts are taken for, given what can be spoken."""
+    """Language of each script, given the wanted languages."""
 
     by_script: Mapping[str, str]
-    """For each script that words are matched by."""
+    """Owner of each script that words are matched by."""
     others: tuple[tuple[re.Pattern[str], Lang], ...]
-    """Letters of further scripts, and the language that they belong to."""
+    """Letters of further scripts, each with its language."""
     rivals: tuple[tuple[str, Lang, Callable[[str], bool]], ...]
-    """The owner of a script, another language that writes it, and the test for that one."""
+    """Owner of a script, another language that uses it, and the test for that language."""
 
     @property
     def latin(self) -> str:
@@ -104,12 +105,12 @@ class _Owners:
 
     @property
     def han(self) -> str:
-        """Language of Chinese characters where no kana stand beside them."""
+        """Language of Chinese characters without kana beside them."""
         return self.by_script["Hani"]
 
     @property
     def kana(self) -> str:
-        """Language of kana, and of the Chinese characters beside them."""
+        """Language of kana and of Chinese characters beside them."""
         return self.by_script["Kana"]
 
     def of_letter(self, char: str) -> str:
@@ -134,27 +135,27 @@ def _owners(languages: tuple[Language, ...]) -> _Owners:
 
 @dataclass(slots=True)
 class _Word:
-    """A word, a number or a run of one script."""
+    """Word, number or run of one script."""
 
     start: int
     end: int
     kind: str
-    """A language, or "number" or "short" while undecided."""
+    """Language, or "number" or "short" while undecided."""
     text: str
     is_shared: bool
-    """Whether either language can say it: numbers, single letters."""
+    """True for numbers and single letters, which either language can say."""
 
 
 def split_languages(text: str, languages: Sequence[Lang]) -> list[LangSpan]:
-    """Split ``text`` into spans of one language; they tile it in order, neighbours differ.
+    """Split ``text`` into spans of one language; they tile it in order, and neighbours differ.
 
-    White space, punctuation, symbols and emoji go with the span before them (at the start: after them). Letters that a
-    Mandarin voice says by itself (``A4``, ``K歌``) stay in the Chinese around them. Text without any word or number
-    goes to ``languages[0]``.
+    White space, punctuation, symbols and emoji belong to the span before them, or at the start to the one after them.
+    Letters that a Mandarin voice can say (``A4``, ``K歌``) stay in the Chinese around them. Text without any word or
+    number belongs to ``languages[0]``.
 
     Args:
         text: Any text.
-        languages: What can be spoken, at least one; the first is preferred where nothing decides.
+        languages: Languages that can be spoken, at least one; the first is preferred where nothing decides.
     """
     if not text:
         return []
@@ -202,7 +203,7 @@ def _kind_of_latin(token: str, owners: _Owners) -> str:
 
 
 def _beside(text: str, first: _Word, second: _Word) -> bool:
-    """Whether nothing but white space stands between two words."""
+    """Return whether only white space separates two words."""
     return not text[first.end : second.start].strip()
 
 
@@ -239,7 +240,7 @@ def _decide_rivals(written: str, clause: list[_Word], owners: _Owners) -> None:
 
 
 def _decide_japanese(clause: list[_Word], owners: _Owners) -> None:
-    """Han in a clause that holds kana is Japanese, unless the clause holds characters that only Chinese has."""
+    """Give the Han of a clause with kana to Japanese, unless the clause has characters that only Chinese uses."""
     kana = "".join(word.text for word in clause if word.kind == owners.kana)
     han = [word for word in clause if word.kind == owners.han]
     if not kana or not han:
@@ -308,7 +309,7 @@ def _decide_numbers(text: str, words: list[_Word], owners: _Owners, *, preferred
 def _by_neighbours(
     text: str, word: _Word, neighbours: tuple[_Word | None, _Word | None], owners: _Owners
 ) -> str | None:
-    """Return the language of a number beside a word: that of the word that it counts, or that it names."""
+    """Return the language of a number beside a word: that of the word that it counts or names."""
     left, right = neighbours
     before = text[left.end : word.start] if left else "."
     counted = right if right and right.kind != "number" and _beside(text, word, right) else None
@@ -325,7 +326,7 @@ def _by_neighbours(
 
 
 def _is_numbering(word: _Word, after: str) -> bool:
-    """Return whether a word asks for a number: ``No. 5``, ``Fig. 2``."""
+    """Return whether a word introduces a number: ``No. 5``, ``Fig. 2``."""
     return after.strip() == "." and word.text.lower() in NUMBERED
 
 
@@ -334,7 +335,7 @@ def _is_measure(text: str) -> bool:
 
 
 def _by_distance(word: _Word, left: _Word | None, right: _Word | None) -> str | None:
-    """The language of the nearest word, the one before where both are as near."""
+    """Return the language of the nearest word, preferring the one before."""
     if left and right:
         return left.kind if word.start - left.end <= right.start - word.end else right.kind
     found = left or right

@@ -1,4 +1,4 @@
-"""Where a clause that is too long is best cut: between two words, preferably where a phrase begins."""
+"""Cuts in a clause that is too long: between two words, preferably where a phrase begins."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _OPENING = _words(
     "who when while if so than to in on at for with from of by as into about after before until then where what "
     "how without through between under over during"
 )
-"""Words that begin a phrase: a cut before them is heard least."""
+"""Words that begin a phrase: a cut before them is least audible."""
 _LEANING = _words(
     "在 把 被 从 对 向 跟 给 为 为了 由 按 用 让 使 和 与 及 或 以及 或者 不 没 没有 很 最 更 太 都 也 就 还 又 "
     "再 才 先 会 能 要 可以 这 那 这个 那个 每 该 各 某 几 两 一 一个 第 我 你 您 他 她 它 我们 你们 他们 是 有 "
@@ -34,20 +34,20 @@ _LEANING = _words(
     "our their this that these those is are was were be been am i you he she we they it not no very more most as "
     "into than who which if so"
 )
-"""Words that belong to what follows: a cut after them is heard most."""
+"""Words that belong to the next word: a cut after them is most audible."""
 _CLITICS = frozenset("的了着过吗呢吧啊呀嘛们得地")
-"""Lean on the word before; never open a segment."""
+"""Clitics: they belong to the word before and never open a segment."""
 _NUMERALS = frozenset("零〇一二三四五六七八九十百千万亿两几第")
 _BEST, _FAIR, _POOR = 2, 1, 0
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
-"""Halves of surrogate pairs, which JSON can bring in and rjieba cannot take."""
+"""Halves of surrogate pairs, which JSON may contain and rjieba does not accept."""
 
 
 def cut_between_words(text: str, *, earliest: int, latest: int) -> int | None:
-    """The best place in ``[earliest, latest]`` to cut ``text`` between two words, or None if there is none.
+    """Return the best place in ``[earliest, latest]`` to cut ``text`` between two words, or None.
 
-    Never beside a number, a mark or a clitic. Chinese words are those of rjieba. Where several places are as good,
-    the last one.
+    The cut is never beside a number, a mark or a clitic. Chinese words are those of rjieba. Of equally good places the
+    last one is returned.
     """
     best: tuple[int, int] | None = None
     for place, quality in places_between_words(text):
@@ -59,14 +59,14 @@ def cut_between_words(text: str, *, earliest: int, latest: int) -> int | None:
 
 
 def places_between_words(text: str) -> Iterator[tuple[int, int]]:
-    """All places where ``text`` may be cut between two words, in order, each with how good it is: 0 to 2."""
+    """Yield all places where ``text`` may be cut between two words, in order, with a quality from 0 to 2."""
     for place, left, right in _places(text):
         if _parts(left[-1], right[0], spaced=text[place].isspace()):
             yield place, _quality(left.lower(), right.lower())
 
 
 def _places(text: str) -> Iterator[tuple[int, str, str]]:
-    """The end of each word but the last, that word, and the next one; white space between them is no word."""
+    """Yield the end of each word but the last, that word and the next one; white space is not a word."""
     words = []
     end = 0
     for word in rjieba.cut(_LONE_SURROGATE.sub("\ufffd", text)):
@@ -78,7 +78,7 @@ def _places(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def _parts(left: str, right: str, *, spaced: bool) -> bool:
-    """Whether a segment may end in ``left`` and the next one begin with ``right``."""
+    """Return whether a segment may end in ``left`` and the next one begin with ``right``."""
     if not (is_wide(left) or is_latin(left)) or left in _NUMERALS:
         return False
     if right.isdecimal() or right in _CLITICS:

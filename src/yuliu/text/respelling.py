@@ -1,4 +1,4 @@
-"""Words of a spoken form that are to be said otherwise, put into the parts that it was made of."""
+"""Replacement of words in a spoken form, within the parts that it was made of."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from yuliu.types import Span
 
     class SpokenPart(Protocol):
-        """A frozen dataclass: a span of a text and its words."""
+        """Frozen dataclass with a span of a text and its words."""
 
         @property
         def start(self) -> int: ...  # noqa: D102
@@ -28,15 +28,15 @@ P = TypeVar("P", bound="SpokenPart")
 
 
 def respelled(parts: Sequence[P], changes: Sequence[tuple[Span, str]], *, is_settled: Callable[[P], bool]) -> list[P]:
-    """The parts with other words in some places.
+    """Return the parts with some words replaced.
 
-    A part that was rewritten stays whole, with the new words in it; of a passage only what is changed becomes a part of
-    its own. Parts that share a change become one.
+    A rewritten part stays whole and contains the new words; of a passage only the replaced words become a part of their
+    own. Parts that share a change become one.
 
     Args:
-        parts: They tile a text; passages (not ``rewritten``) have as many characters spoken as written.
+        parts: Parts that tile a text; passages (not ``rewritten``) have as many spoken as written characters.
         changes: Places in the joined spoken form and the new words, in order and without overlap.
-        is_settled: Tells parts that no change may touch; such changes are left out.
+        is_settled: Test for parts that must not change; changes that touch them are dropped.
     """
     pieces = list(_cut_at([edge for span, _ in changes for edge in span], parts))
     out: list[P] = []
@@ -59,7 +59,7 @@ def respelled(parts: Sequence[P], changes: Sequence[tuple[Span, str]], *, is_set
 
 
 def _cut_at(edges: Sequence[int], parts: Sequence[P]) -> Iterator[tuple[int, P]]:
-    """The parts with their places in the spoken form, passages cut at the edges."""
+    """Yield the parts with their offsets in the spoken form, passages cut at the edges."""
     offset = 0
     for part in parts:
         length = len(part.spoken)

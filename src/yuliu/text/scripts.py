@@ -1,6 +1,6 @@
-"""Which script a character belongs to, as far as cutting and language need to know.
+"""Script of a character, as far as segmentation and language need it.
 
-Ranges are those of the Unicode blocks (Unicode 15.1, Blocks.txt); single characters in, booleans out.
+Ranges are those of the Unicode blocks (Unicode 15.1, Blocks.txt). The tests take single characters.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SCRIPTS: Mapping[str, str] = {
 
 
 def is_han(char: str) -> bool:
-    """Whether ``char`` is a Chinese character (also used in Japanese and Korean), including 〇 and 々."""
+    """Return whether ``char`` is a Chinese character (also used in Japanese and Korean), including 〇 and 々."""
     if char < "々":
         return False
     return (
@@ -56,22 +56,22 @@ def is_han(char: str) -> bool:
 
 
 def is_kana(char: str) -> bool:
-    """Whether ``char`` is hiragana or katakana, full or half width, or the long vowel mark."""
+    """Return whether ``char`` is hiragana or katakana, full or half width, or the long vowel mark."""
     return ("ぁ" <= char <= "ヿ" and char not in "・゠") or "ㇰ" <= char <= "ㇿ" or "ｦ" <= char <= "ﾟ"
 
 
 def is_hangul(char: str) -> bool:
-    """Whether ``char`` is a Korean syllable or letter."""
+    """Return whether ``char`` is a Korean syllable or letter."""
     return "가" <= char <= "힣" or "ᄀ" <= char <= "ᇿ" or "ㄱ" <= char <= "ㆎ"
 
 
 def is_wide(char: str) -> bool:
-    """Whether ``char`` is written without spaces around it: Han, kana or hangul."""
+    """Return whether ``char`` is written without spaces around it: Han, kana or hangul."""
     return char >= "ᄀ" and (is_han(char) or is_kana(char) or is_hangul(char))
 
 
 def is_latin(char: str) -> bool:
-    """Whether ``char`` is a letter of the Latin script: with or without accents, full-width, a ligature, or a styled
+    """Return whether ``char`` is a Latin letter: with or without accents, full-width, a ligature, or a styled
     mathematical letter (𝓗)."""
     if char < "\x80":
         return char.isalpha()
@@ -86,7 +86,7 @@ def is_latin(char: str) -> bool:
 
 
 def is_pictograph(char: str) -> bool:
-    """Whether ``char`` is an emoji or one of the characters that join or vary emoji."""
+    """Return whether ``char`` is an emoji or one of the characters that join or vary emoji."""
     if char < "\u200d":
         return False
     return "\U0001f000" <= char <= "\U0001faff" or "☀" <= char <= "➿" or char in "\u200d\ufe0e\ufe0f\u20e3⭐⭕⬛⬜"

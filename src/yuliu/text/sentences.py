@@ -1,11 +1,11 @@
-"""Where clauses and sentences end, found while the text is still arriving.
+"""Clause and sentence ends, found while the text is still arriving.
 
-:class:`BreakFinder` reads one character at a time and tells of a break as soon as what has been read makes it
-certain. As it knows nothing of deltas, every way of cutting a text into deltas gives the same breaks. Nothing is
-read twice: each character costs the same, however long the text.
+:class:`BreakFinder` reads one character at a time and reports a break as soon as the text read so far makes it certain.
+It sees no deltas, so every way of cutting a text into deltas gives the same breaks. Nothing is read twice: each
+character costs the same, however long the text.
 
-A mark that may end something opens a *run*. The run absorbs further marks and closers (``？！”``), then waits for as
-little as decides it: a Chinese stop for one character that is not a closer, an English full stop for the first
+A mark that may end something opens a *run*. The run absorbs further marks and closers (``？！”``), then waits for the
+minimum that decides it: a Chinese stop for one character that is not a closer, an English full stop for the first
 character after the space, and only after an abbreviation that may end a sentence (``U.S.``) for the whole next word.
 """
 
@@ -32,7 +32,7 @@ from yuliu.text.stops import (
 from yuliu.types import Boundary
 
 _MAX_WORD = 48
-"""Characters remembered of a word; longer ones are no abbreviation."""
+"""Maximum length of a remembered word; longer ones are not abbreviations."""
 _NEWLINES = frozenset("\n\v\f\u0085\u2028\u2029")
 _BEFORE_MARKER = frozenset(":：;；")
 _ROMAN = frozenset("ivx")
@@ -41,20 +41,20 @@ _ROMAN_CAPITALS = frozenset("IVX")
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """A place where the text may be cut."""
+    """Place where the text may be cut."""
 
     end: int
-    """Characters read since the finder was made, up to the break."""
+    """Characters from the start of the finder up to the break."""
     boundary: Boundary
     """CLAUSE, SENTENCE or PARAGRAPH."""
     weak: bool = False
-    """A clause end where speech hardly pauses (``、``, a space between Chinese words)."""
+    """True for a clause end with hardly any pause (``、``, a space between Chinese words)."""
     line: bool = False
-    """Whether a line ends here."""
+    """True if a line ends here."""
 
 
 class BreakFinder:
-    """Finds breaks in a text that is given one character at a time."""
+    """Finder of breaks in a text that arrives one character at a time."""
 
     def __init__(self) -> None:
         self._num_read = 0
@@ -75,17 +75,17 @@ class BreakFinder:
         self._last_ink = ""
 
     def push(self, char: str) -> Break | None:
-        """Read one character; return the break that it makes certain, if any. The break lies before ``char``."""
+        """Read one character and return the break that it makes certain, if any. The break lies before ``char``."""
         found = self._settle(self._run, char) if self._run is not None else self._spaced(char)
         self._read(char)
         return found
 
     def flush(self) -> Boundary | None:
-        """Forget what is undecided, as if a new text began, and tell what the text so far ends in.
+        """Drop the undecided run, as if a new text began, and return the boundary at the end of the text so far.
 
         Returns:
-            SENTENCE, CLAUSE or PARAGRAPH if it ends in such marks, NONE if it breaks off inside a clause, and None
-            if nothing but white space came after the last sentence.
+            SENTENCE, CLAUSE or PARAGRAPH if the text ends in such marks, NONE if it breaks off inside a clause, and
+            None if only white space followed the last sentence.
         """
         boundary = tail_boundary(self._run) if self._ink_end else None
         self._run = None
@@ -94,7 +94,7 @@ class BreakFinder:
         return boundary
 
     def _settle(self, run: MarkRun, char: str) -> Break | None:
-        """Show ``char`` to the run that is undecided."""
+        """Give ``char`` to the undecided run."""
         if run.next_word is not None:
             return self._settle_word(run, char)
         if char == "\r":
@@ -136,7 +136,7 @@ class BreakFinder:
         return _break_at(run, Boundary.SENTENCE)
 
     def _absorb(self, run: MarkRun, char: str) -> bool:
-        """Whether ``char`` still belongs to the run before it."""
+        """Return whether ``char`` still belongs to the run before it."""
         mark = MARKS.get(char)
         if mark is not None:
             if mark is StopMark.DASH and run.mark in ENDS_SENTENCE:
@@ -152,13 +152,13 @@ class BreakFinder:
         return True
 
     def _closes_quote(self, run: MarkRun, char: str) -> bool:
-        """Whether ``char``, right after ``run``, is a mark that opens and closes alike, and closes here."""
+        """Return whether ``char``, directly after ``run``, closes a quotation whose opening mark looks the same."""
         if char in "\"'" and run.mark in (StopMark.DOT, StopMark.ASK) and not run.quoted:
             return True  # English puts a space before what opens
         return self._quote_open.get(char, False)
 
     def _spaced(self, char: str) -> Break | None:
-        """A space between two Chinese words, where its writer would have put a comma."""
+        """Return the break at a space between two Chinese words, where a writer would otherwise put a comma."""
         if self._last and self._last in " \u3000\t" and self._last_ink and is_han(char) and is_han(self._last_ink):
             return Break(self._ink_end, Boundary.CLAUSE, weak=True)
         return None
@@ -205,7 +205,7 @@ class BreakFinder:
         )
 
     def _may_be_marker(self) -> bool:
-        """Whether the word is a list marker if a full stop follows: first in its sentence, or next in its list."""
+        """Return whether the word before a full stop is a list marker: first in its sentence, or next in its list."""
         word = self._word
         if word.isdecimal() and len(word) <= 3:
             return self._is_first or self._before_word in _BEFORE_MARKER or int(word) == self._num_listed + 1 > 1
@@ -241,7 +241,8 @@ class BreakFinder:
 
 
 def _number_listed(word: str) -> int:
-    """The place in its list that a marker names: ``3`` and ``C`` are 3; 0 for Roman numerals and other letters."""
+    """Return the position in its list that a marker names: 3 for ``3`` and ``C``; 0 for Roman numerals and other
+    letters."""
     if word.isdecimal():
         return int(word[-9:])
     return ord(word.lower()) - ord("a") + 1 if len(word) == 1 and word.isascii() else 0
@@ -252,10 +253,10 @@ def _break_at(run: MarkRun, boundary: Boundary) -> Break:
 
 
 class SentenceCutter:
-    """Cuts a text into sentences while it arrives.
+    """Splitter of arriving text into sentences.
 
-    Joined, the sentences are the text as given; white space between sentences opens the later one. The same text
-    gives the same sentences however it is cut into deltas.
+    Joined, the sentences are the input; white space between sentences opens the later one. The same text gives the same
+    sentences however it is cut into deltas.
     """
 
     def __init__(self) -> None:
@@ -264,7 +265,7 @@ class SentenceCutter:
         self._num_done = 0
 
     def push(self, delta: str) -> list[str]:
-        """Take the next piece of text, cut anywhere; return the sentences that are now certain."""
+        """Take the next piece of text and return the sentences that are now certain."""
         sentences = []
         for char in delta:
             found = self._finder.push(char)
@@ -274,7 +275,7 @@ class SentenceCutter:
         return sentences
 
     def flush(self) -> list[str]:
-        """Return what is pending, if anything, as the last sentence; more text may follow as a new one."""
+        """Return the pending text, if any, as the last sentence; more text may follow as a new one."""
         self._finder.flush()
         return [self._take(len(self._pending))] if self._pending else []
 

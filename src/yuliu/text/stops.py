@@ -1,4 +1,4 @@
-"""What a run of punctuation means, given what stands before it and the little of what follows that has arrived.
+"""Meaning of a run of punctuation, from the text before it and as much of the following text as has arrived.
 
 Pure decisions on a :class:`MarkRun`; :mod:`yuliu.text.sentences` reads the text and keeps the run.
 """
@@ -16,35 +16,35 @@ CLOSERS = frozenset("”’」』）】》〉〕］｝〗〙»)]}")
 OPENERS = frozenset("“‘「『（【《〈〔［｛〖〘«([{")
 
 _MIN_WRAPPED = 50
-"""A line at least this long that goes on in lower case was wrapped by an editor, not ended by its writer."""
+"""Minimum length of a line that, when the next one goes on in lower case, was wrapped by an editor."""
 _ORDINAL_ENDS = frozenset({"st", "nd", "rd", "th"})
 _MIN_WORD = 4
-"""A shorter unknown word before a full stop and a small letter is taken for an abbreviation."""
+"""Maximum length of an unknown word that is taken for an abbreviation before a full stop and a lower-case letter."""
 
 
 class StopMark(Enum):
-    """What opened a run, or last changed its meaning."""
+    """Mark that opened a run, or last changed its meaning."""
 
     STOP = auto()
-    """A full-width stop: certain, only closers may follow."""
+    """Full-width stop: certain, only closers may follow."""
     ASK = auto()
     """``!`` and ``?``."""
     DOT = auto()
     """One ``.``."""
     ELLIPSIS = auto()
     CLAUSE = auto()
-    """A full-width comma or semicolon."""
+    """Full-width comma or semicolon."""
     LIST = auto()
-    """``、`` and ``~``: part things that are told in one breath."""
+    """``、`` and ``~``: separators of things said in one breath."""
     COMMA = auto()
     """``, ; :``."""
     LABEL = auto()
-    """``：``: a number behind it is read by what stands before it."""
+    """``：``: a number behind it is read by the text before it."""
     DASH = auto()
     HYPHEN = auto()
     """``-`` or ``–`` after a space."""
     LINE = auto()
-    """The end of a line that has no mark of its own."""
+    """End of a line without a mark of its own."""
 
 
 MARKS = {
@@ -63,73 +63,73 @@ WEAK = frozenset({StopMark.LIST, StopMark.HYPHEN})
 
 
 class Undecided(Enum):
-    """What a run is waiting for, or that it is no break at all."""
+    """Text that a run is waiting for, or the verdict that it is not a break."""
 
     WAIT = auto()
     """The next character."""
     WORD = auto()
     """The whole next word."""
     NO = auto()
-    """It is no break."""
+    """Not a break."""
 
 
 Verdict = Undecided | Boundary
-"""A boundary if the run ends something."""
+"""Verdict on a run: a boundary if it ends something."""
 
 
 @dataclass(slots=True)
 class MarkRun:
-    """Marks and closers whose meaning is not yet decided."""
+    """Marks and closers whose meaning is undecided."""
 
     mark: StopMark
     end: int
-    """Characters read up to the end of the run: where the break would be."""
+    """Characters read up to the end of the run, where the break would be."""
     before: str
-    """The character before the run, or ''."""
+    """Character before the run, or ''."""
     word: str
-    """The word before the run."""
+    """Word before the run."""
     previous: str
-    """The word before that one, in small letters; '' if none in its sentence."""
+    """Word before that one, in lower case; '' if its sentence has none."""
     is_marker: bool
-    """Whether a full stop here would belong to a list marker: ``1.``, ``A.``."""
+    """True if a full stop here would belong to a list marker: ``1.``, ``A.``."""
     is_lower: bool
-    """Whether the sentence began with a small letter: its writer uses no capitals."""
+    """True if the sentence began with a lower-case letter: its writer uses no capitals."""
     line_length: int
     quoted: bool = False
-    """Whether a closer followed the mark."""
+    """True if a closer followed the mark."""
     gap: int = 0
-    """White space after the run: 0 none, 1 in the line, 2 the line ended, 3 a line was left empty."""
+    """White space after the run: 0 none, 1 in the line, 2 a line end, 3 an empty line."""
     next_word: str | None = None
-    """The word after the run as far as it has arrived, once it is waited for."""
+    """Word after the run as far as it has arrived, once it is awaited."""
 
     @property
     def key(self) -> str:
-        """The word as the lists of abbreviations spell it: ``9p`` and ``.m`` give ``p.m``."""
+        """Spelling of the word in the lists of abbreviations: ``9p`` and ``.m`` give ``p.m``."""
         return self.word.lower().lstrip("0123456789#-\"'(")
 
     @property
     def is_measure(self) -> bool:
-        """Whether the word is a unit behind its number: ``5 km``, ``5km``."""
+        """True if the word is a unit behind its number: ``5 km``, ``5km``."""
         return self.key in UNITS and (self.word[0].isdecimal() or self.previous[-1:].isdecimal())
 
     @property
     def may_be_name(self) -> bool:
-        """Whether the mark may belong to a name inside the sentence: ``I love Yahoo! and eBay.``"""
+        """True if the mark may belong to a name inside the sentence: ``I love Yahoo! and eBay.``"""
         return bool(self.previous) and self.word.istitle()
 
     @property
     def is_in_date(self) -> bool:
-        """Whether a year may follow a comma here: ``Oct 12th``, ``May``, any number."""
+        """True if a year may follow a comma here: ``Oct 12th``, ``May``, any number."""
         key = self.key
         return self.before.isdecimal() or key in MONTHS or (key in _ORDINAL_ENDS and self.word[0].isdecimal())
 
     @property
     def is_list_marker(self) -> bool:
-        """Whether the run is the full stop of a list marker."""
+        """True if the run is the full stop of a list marker."""
         return self.is_marker and self.mark is StopMark.DOT and not self.quoted
 
     def take(self, mark: StopMark) -> None:
-        """Absorb a further mark: ``?`` and ``!`` stay what they are, ``.`` and ``.`` make an ellipsis."""
+        """Absorb a further mark: ``?`` and ``!`` keep their meaning, two full stops become an ellipsis."""
         if self.mark is StopMark.DOT and mark is StopMark.DOT:
             self.mark = StopMark.ELLIPSIS
             return
@@ -139,7 +139,7 @@ class MarkRun:
 
 
 def judge_gap(run: MarkRun) -> Verdict:
-    """What the white space that has come after a run decides."""
+    """Decide by the white space after a run."""
     if run.gap == 3:
         return Boundary.PARAGRAPH
     if run.mark in ENDS_SENTENCE:
@@ -158,7 +158,7 @@ def _judge_stop_gap(run: MarkRun) -> Verdict:
 
 
 def judge_next(run: MarkRun, char: str) -> Verdict:
-    """What ``char``, the first after the run that is neither closer nor white space, decides."""
+    """Decide by ``char``, the first character after the run that is neither closer nor white space."""
     if run.gap == 2 and run.mark not in ENDS_SENTENCE:
         return _judge_line(run, char)
     return _judge_spaced(run, char) if run.gap else _judge_joined(run, char)
@@ -172,7 +172,7 @@ def _judge_line(run: MarkRun, char: str) -> Verdict:
 
 
 def _judge_spaced(run: MarkRun, char: str) -> Verdict:
-    """``run``, a space, ``char``."""
+    """Decide for ``run``, a space, ``char``."""
     if run.mark is StopMark.STOP:
         return Boundary.SENTENCE
     if run.mark in (StopMark.ASK, StopMark.ELLIPSIS):
@@ -198,7 +198,7 @@ def _judge_dot_spaced(run: MarkRun, char: str) -> Verdict:
 
 
 def _judge_joined(run: MarkRun, char: str) -> Verdict:
-    """``char`` follows ``run`` without a space."""
+    """Decide for ``char`` directly after ``run``."""
     wide = is_wide(char) or char in OPENERS
     after_wide = is_wide(run.before) and not char.isdecimal()
     match run.mark:
@@ -230,7 +230,7 @@ def _judge_dot_joined(run: MarkRun, *, sure: bool) -> Verdict:
 
 
 def judge_word(run: MarkRun, char: str) -> Verdict:
-    """What the whole next word, ended by ``char``, decides: does it open a sentence or go on with the name?"""
+    """Decide by the whole next word, ended by ``char``: it opens a sentence or continues the name."""
     if char == ".":
         return Undecided.NO  # one more initial or abbreviation
     word = (run.next_word or "").lower().replace("’", "'")
@@ -239,7 +239,7 @@ def judge_word(run: MarkRun, char: str) -> Verdict:
 
 
 def tail_boundary(run: MarkRun | None) -> Boundary:
-    """What a text that ends here ends in; ``run`` is what was undecided."""
+    """Return the boundary at the end of a text whose undecided run is ``run``."""
     if run is None or run.next_word is not None or run.is_list_marker:
         return Boundary.NONE
     if run.mark in ENDS_SENTENCE:
@@ -252,14 +252,14 @@ def _is_small(char: str) -> bool:
 
 
 def _is_inner(run: MarkRun) -> bool:
-    """Whether the word is an abbreviation inside a sentence; in capitals it may be a time zone (``EST``)."""
+    """Return whether the word is an abbreviation inside a sentence; in capitals it may be a time zone (``EST``)."""
     if run.key == "al" and run.previous != "et":
         return False  # a name
     return run.key in INNER and not (run.word.isupper() and run.key in CLOCKS)
 
 
 def _may_close(run: MarkRun) -> bool:
-    """Whether the word is an abbreviation that may also end a sentence: initials, ``U.S``, ``p.m``, ``Inc``."""
+    """Return whether the word is an abbreviation that may also end a sentence: initials, ``U.S``, ``p.m``, ``Inc``."""
     key = run.key
     if key in CLOSING:
         return True

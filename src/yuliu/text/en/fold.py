@@ -1,4 +1,4 @@
-"""Brings the many ways Unicode has of writing the same thing to one, with the way back.
+"""Folding of the many Unicode spellings of the same thing into one, with the mapping back.
 
 Full-width forms, ligatures, styled letters, combining marks, foreign digits, fractions, superscripts, dashes, quotes
 and spaces become the plain characters that the rules and the dictionaries know.
@@ -18,7 +18,7 @@ _PLAIN = {
     "\u2215": "/", "\u2116": "No.", "\u00ba": "°", "\u02da": "°", "™": "™", "℠": "℠", "\u00b5": "μ", "\u2126": "Ω",
     "\u00ad": "", "\ufeff": "", "¨": "", "¸": "", "¯": "",
 }  # fmt: skip
-"""Characters that compatibility decomposition would leave alone or spoil."""
+"""Characters that compatibility decomposition would keep or spoil."""
 _FRACTION_SLASH = "\u2044"
 _CLUSTER = re.compile(r"(?s).[\u0300-\u036f]*")
 
@@ -33,7 +33,7 @@ class Folded:
 
 
 def fold(source: str) -> Folded:
-    """Fold ``source``; ASCII text comes back as it is (but for the grave accent and control characters)."""
+    """Fold ``source``; ASCII text is unchanged, except for the grave accent and control characters."""
     if source.isascii() and source.isprintable() and "`" not in source:
         return Folded(source, tuple(range(len(source))), tuple(range(1, len(source) + 1)))
     text: list[str] = []

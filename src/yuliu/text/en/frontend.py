@@ -1,4 +1,4 @@
-"""The English front end: spoken form, words, pronunciation, each with its place in the text."""
+"""English front end: spoken form, words and pronunciation, each with its place in the text."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _LANG = "en"
 
 
 class English:
-    """Reads English text; implements :class:`yuliu.text.frontend.FrontEnd`.
+    """English front end; implements :class:`yuliu.text.frontend.FrontEnd`.
 
-    Making one loads the lexicons (about half a second of CPU). Reading is pure and may be shared between threads, as
+    Construction loads the lexicons (about half a second of CPU). Reading is pure and may be shared between threads, as
     far as ``oov`` may.
 
     Args:
-        oov: Reads a word that no lexicon has, in misaki's alphabet. Without it such words are spelled.
+        oov: Phonemes of a word outside the lexicons, in misaki's alphabet. Without it such words are spelled.
     """
 
     def __init__(self, oov: Callable[[str], str | None] | None = None) -> None:
@@ -39,10 +39,10 @@ class English:
         self._alphabet = voice_alphabet()
 
     def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
-        """The spoken form of ``text`` and its words with phonemes, one symbol of misaki's alphabet per item.
+        """Return the spoken form of ``text`` and its words with phonemes, one symbol of misaki's alphabet per item.
 
-        The phonemes and ``after`` of all units, joined, are what the voice is given. A mark before the first word
-        stands at the head of its phonemes. Never raises on any text. Hinted phonemes are misaki's or those of the IPA.
+        The phonemes and ``after`` of all units, joined, are the input of the voice. A mark before the first word stands
+        at the head of its phonemes. Accepts any text. Hinted phonemes are misaki's or those of the IPA.
         """
         folded = fold(text)
         given, refused = given_parts(folded, hints, length=len(text), alphabet=self._alphabet) if hints else ([], [])
@@ -83,11 +83,11 @@ class English:
 
 
 _PAUSES = (",", ".", "!", "?", ";", ":", "…")
-"""Marks after which the voice expects a space even where the writer left none."""
+"""Marks after which the voice expects a space even where the text has none."""
 
 
 def _squeeze(after: str, mark: str) -> str:
-    """``mark`` behind what already stands after a word; a space before closing punctuation is dropped."""
+    """Return ``after`` followed by ``mark``; a space before closing punctuation is dropped."""
     if mark and mark[0] in ",.!?;:…":
         after = after.rstrip()
     return after + mark
@@ -105,7 +105,7 @@ def _pieces(parts: Sequence[FormPart], folded: Folded, length: int) -> Iterator[
 
 
 def _skipped(text: str, units: Sequence[Unit]) -> Iterator[Skipped]:
-    """Characters that no unit speaks for and that are more than space or punctuation, in runs of one rule."""
+    """Yield runs of characters, other than space and punctuation, that no unit stands for, one rule each."""
     covered = 0
     start, rule = 0, ""
     spans = iter([*(unit.source for unit in units), Span(len(text), len(text))])
@@ -123,7 +123,7 @@ def _skipped(text: str, units: Sequence[Unit]) -> Iterator[Skipped]:
 
 
 def _skip_rule(char: str) -> str:
-    """The rule that leaves a character out; empty for space and punctuation, which need none."""
+    """Return the rule that skips a character; empty for space and punctuation, which need none."""
     category = unicodedata.category(char)
     if char.isspace() or category[0] in "PZ":
         return ""
@@ -133,6 +133,6 @@ def _skip_rule(char: str) -> str:
 
 @cache
 def voice_alphabet() -> frozenset[str]:
-    """The symbols that the English voice knows: misaki's phonemes, punctuation and the space."""
+    """Return the symbols that the English voice knows: misaki's phonemes, punctuation and the space."""
     vocabulary = resources.files("hibari").joinpath("assets", "vocab.json").read_text(encoding="utf-8")
     return frozenset(json.loads(vocabulary))

@@ -1,7 +1,7 @@
-"""Readings that the tagger gets wrong, put right from the words around.
+"""Corrections of readings that the tagger gets wrong, by the surrounding words.
 
-The lexicon holds one reading per part of speech ("record" the noun, "record" the verb), so mostly it is the tag that is
-set right; words whose two readings share a part of speech ("lead" the metal) get their phonemes here.
+The lexicon holds one reading per part of speech ("record" the noun, "record" the verb), so the correction is usually a
+tag; words whose two readings share a part of speech ("lead" the metal) get their phonemes here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _VERBS = frozenset(
         " house"
     )
 )
-"""Words that the lexicon reads otherwise as verbs, and that the tagger is apt to take for nouns."""
+"""Words with a different reading as verbs that the tagger tends to take for nouns."""
 _LEAD_OF = frozenset(
     listing(
         "pipe pipes paint paints poisoning metal bullet bullets acid pencil shot glass free weights levels exposure"
@@ -46,12 +46,12 @@ _BOWS = frozenset(listing("take takes took taking taken"))
 _HABIT = frozenset(listing("every often usually always daily sometimes regularly never"))
 _PAST_BEFORE = frozenset(listing("have has had was were been be is are i've you've we've they've he's she's"))
 _WINDOW = 6
-"""Words on each side that are looked at."""
+"""Number of words considered on each side."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A word among its neighbours, in lower case."""
+    """Word among its neighbours, in lower case."""
 
     words: Sequence[str]
     tags: Sequence[str]
@@ -72,7 +72,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What a word is after all: a part of speech, or phonemes, or both."""
+    """Corrected part of speech of a word, its phonemes, or both."""
 
     tag: str | None = None
     phonemes: str | None = None
@@ -141,7 +141,7 @@ _RULES: dict[str, Callable[[_Place], Correction | None]] = {
 
 
 def corrections(words: Sequence[str], tags: Sequence[str]) -> dict[int, Correction]:
-    """Corrections by the index of the word; ``tags`` are Penn Treebank tags, one for each of ``words``."""
+    """Return the corrections by the index of the word; ``tags`` are Penn Treebank tags, one for each of ``words``."""
     lower = [word.lower() for word in words]
     found: dict[int, Correction] = {}
     for index, word in enumerate(lower):

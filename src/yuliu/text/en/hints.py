@@ -1,4 +1,4 @@
-"""Places whose reading is given: a spoken form, phonemes, or what kind of thing stands there."""
+"""Hinted places of an English text: a spoken form, phonemes, or the kind of expression."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _DIPHTHONGS = {
     "eɪ": "A", "aɪ": "I", "aʊ": "W", "ɔɪ": "Y", "oʊ": "O", "əʊ": "O", "dʒ": "ʤ", "tʃ": "ʧ", "ɝ": "ɜɹ", "ɚ": "əɹ",
     "e": "ɛ", "r": "ɹ", "g": "ɡ", "ɒ": "ɑ", "ɫ": "l", "ɾ": "T",
 }  # fmt: skip
-"""What misaki writes otherwise than the International Phonetic Alphabet, American English; longest first."""
+"""Symbols of the International Phonetic Alphabet (American English) and misaki's spelling; longest first."""
 _IPA = re.compile("|".join(map(re.escape, _DIPHTHONGS)))
 _IPA_NOTATION = re.compile("[/\\[\\].ː\u0361\u035c\u032f\u0329\u02d1]")
-"""Brackets, syllable breaks, length, tie bars and marks below: misaki has none of them."""
+"""Brackets, syllable breaks, length, tie bars and marks below, none of which misaki uses."""
 _MAX_CARDINAL = 10**33
 _MAX_DIGITS = 1000
 
@@ -35,12 +35,12 @@ _MAX_DIGITS = 1000
 def given_parts(
     folded: Folded, hints: Sequence[Hint], *, length: int, alphabet: Collection[str]
 ) -> tuple[list[FormPart], list[RefusedHint]]:
-    """One part for each hint that can be followed, in order; and the hints that cannot.
+    """Return one part for each hint that can be followed, in order, and the hints that cannot.
 
     Args:
-        folded: The text; hints count in the source of it.
-        hints: Any.
-        length: Characters of the source.
+        folded: Folded text; hints refer to its source.
+        hints: Hints in any order.
+        length: Number of characters of the source.
         alphabet: Symbols that the voice knows.
     """
     placed, refused = in_place(hints, length)
@@ -70,7 +70,7 @@ def _part(text: str, hint: Hint, place: tuple[int, int], alphabet: Collection[st
 
 
 def to_misaki(value: str, alphabet: str) -> str:
-    """Phonemes in misaki's symbols; empty if they are in an alphabet that is not for English.
+    """Return phonemes in misaki's symbols; empty if they are in an alphabet that is not for English.
 
     Args:
         value: For example ``həˈloʊ`` or ``həlˈO``.
@@ -85,12 +85,12 @@ def to_misaki(value: str, alphabet: str) -> str:
 
 
 def holds_sound(phonemes: str) -> bool:
-    """Whether there is any phoneme, beside stress and punctuation."""
+    """Return whether the phonemes contain more than stress and punctuation."""
     return any(unicodedata.category(char) in ("Ll", "Lu") for char in phonemes)
 
 
 def _normal(text: str) -> str:
-    """The words that the rules make of a text that stands alone."""
+    """Return the words that the rules make of a text that stands alone."""
     return "".join(part.spoken for part in spoken_parts(fold(text).text)).strip()
 
 

@@ -14,7 +14,7 @@ _PREFIXED = table(
     "m: kmμn; g: kmμn; W: kmMGT; V: kmμ; A: mμk; Hz: kMGT; J: kM; Pa: kM; B: kKMGT; b: kKMG; L: mμ; l: mμ; s: mμn;"
     " Ω: kM; F: μn; mol: m; cal: k; eV: kMG; bps: kKMGT; Wh: kMGT; Ah: m; Bps: kMG; N: k; ton: k; px: M; bit: kM"
 )
-"""The prefixes that each base is read with."""
+"""Prefixes of each base."""
 _NEVER_BARE = frozenset(["b", "F", "N"])
 """Bases that are units only with a prefix: alone they are letters."""
 _PLAIN = table(
@@ -55,7 +55,7 @@ def _all_units() -> dict[str, str]:
 
 
 UNITS = _all_units()
-"""Symbols and the singular of what they are called."""
+"""Symbols and singular names."""
 PER = table(
     "s: second; sec: second; h: hour; hr: hour; min: minute; m: meter; day: day; d: day; week: week; month: month;"
     " year: year; yr: year; kg: kilogram; g: gram; L: liter; l: liter; mL: milliliter; ml: milliliter; dL: deciliter;"
@@ -63,11 +63,11 @@ PER = table(
     " s2: second squared; cm^2: square centimeter; cm^3: cubic centimeter; cm3: cubic centimeter; person: person;"
     " gal: gallon; km: kilometer; mi: mile; px: pixel; user: user; hour: hour; minute: minute; second: second"
 )
-"""What may stand behind a slash after a unit."""
+"""Units that may follow a slash after a unit."""
 
 
 def plural_of(name: str) -> str:
-    """The plural of a unit: "miles per hour", "square feet", "degrees Celsius", "kilowatt hours"."""
+    """Return the plural of a unit: "miles per hour", "square feet", "degrees Celsius", "kilowatt hours"."""
     head, space, tail = name.partition(" ")
     if space and (head in _ADJECTIVES or head.endswith("watt")):
         return f"{head} {plural_of(tail)}"

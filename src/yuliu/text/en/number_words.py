@@ -25,7 +25,8 @@ _ORDINALS = {
     "twelve": "twelfth",
 }
 _LONGEST_CARDINAL = 15
-"""Digits; a longer run without separators is an identifier and is read digit by digit."""
+"""Maximum number of digits of a cardinal; a longer run without separators is an identifier and is read digit by digit.
+"""
 _LONGEST_GROUPED = 3 * len(_SCALES)
 _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
 
@@ -44,7 +45,7 @@ def _below_thousand(value: int) -> list[str]:
 
 
 def cardinal(value: int) -> str:
-    """``1234`` is "one thousand two hundred thirty four". ``value`` is 0 or more and below 10^36."""
+    """Return the words of a number from 0 to below 10^36: ``1234`` is "one thousand two hundred thirty four"."""
     if value == 0:
         return "zero"
     groups: list[str] = []
@@ -59,20 +60,20 @@ def cardinal(value: int) -> str:
 
 
 def digits(run: str, *, zero: str = "zero") -> str:
-    """Digit by digit; other characters are left out."""
+    """Return the digits one by one, without any other characters."""
     return " ".join(zero if char == "0" else _ONES[int(char)] for char in run if char in "0123456789")
 
 
 def ordinal(value: int) -> str:
-    """``21`` is "twenty first"."""
+    """Return an ordinal: ``21`` is "twenty first"."""
     head, _, last = cardinal(value).rpartition(" ")
     last = _ORDINALS.get(last) or (last[:-1] + "ieth" if last.endswith("y") else last + "th")
     return f"{head} {last}" if head else last
 
 
 def whole(run: str) -> str:
-    """A run of digits with or without thousands separators: a cardinal, or digits where it looks like an identifier
-    (leading zero, more than 15 digits)."""
+    """Return the words of a run of digits with or without thousands separators: a cardinal, or single digits where it
+    looks like an identifier (leading zero, more than 15 digits)."""
     plain = run.replace(",", "")
     longest = _LONGEST_GROUPED if plain != run else _LONGEST_CARDINAL
     if len(plain) > longest or (len(plain) > 1 and plain[0] == "0"):
@@ -81,8 +82,8 @@ def whole(run: str) -> str:
 
 
 def number(run: str) -> str:
-    """A number with optional separators and decimals: ``1,234.50`` is "one thousand two hundred thirty four point
-    five zero"; ``.5`` is "point five"."""
+    """Return the words of a number with optional separators and decimals: ``1,234.50`` is "one thousand two hundred
+    thirty four point five zero"; ``.5`` is "point five"."""
     head, point, fraction = run.partition(".")
     words = whole(head) if head.strip(",") else ""
     if point and fraction:
@@ -91,7 +92,7 @@ def number(run: str) -> str:
 
 
 def pairs(run: str) -> str:
-    """Three or four digits as rooms and models are read: "three oh two", "twelve oh four", "forty ninety"."""
+    """Return three or four digits as rooms and models are read: "three oh two", "twelve oh four", "forty ninety"."""
     value = int(run)
     high, low = divmod(value, 100)
     if run[0] == "0" or len(run) > 4:
@@ -104,7 +105,7 @@ def pairs(run: str) -> str:
 
 
 def year(value: int) -> str:
-    """``1905`` is "nineteen oh five", ``2005`` "two thousand five", ``2024`` "twenty twenty four"."""
+    """Return a year: ``1905`` is "nineteen oh five", ``2005`` "two thousand five", ``2024`` "twenty twenty four"."""
     high, low = divmod(value, 100)
     if high == 0 or high >= 100 or (high % 10 == 0 and low < 10):
         return cardinal(value)
@@ -112,24 +113,25 @@ def year(value: int) -> str:
 
 
 def two_digit_year(run: str) -> str:
-    """``05`` is "oh five", ``99`` "ninety nine"."""
+    """Return a year of two digits: ``05`` is "oh five", ``99`` "ninety nine"."""
     return "oh " + _ONES[int(run)] if run[0] == "0" else cardinal(int(run))
 
 
 def plural(words: str) -> str:
-    """The plural of a number word: "nineties", "hundreds", "sixes"."""
+    """Return the plural of a number word: "nineties", "hundreds", "sixes"."""
     if words.endswith("y"):
         return words[:-1] + "ies"
     return words + ("es" if words.endswith("x") else "s")
 
 
 def decade(value: int) -> str:
-    """``1990`` is "nineteen nineties", ``1900`` "nineteen hundreds", ``2000`` "two thousands", ``90`` "nineties"."""
+    """Return a decade: ``1990`` is "nineteen nineties", ``1900`` "nineteen hundreds", ``2000`` "two thousands", ``90``
+    "nineties"."""
     return plural(year(value))
 
 
 def roman(letters: str) -> int:
-    """The value of a Roman numeral in capitals."""
+    """Return the value of a Roman numeral in capitals."""
     values = [_ROMAN[letter] for letter in letters]
     following = [*values[1:], 0]
     return sum(-value if value < after else value for value, after in zip(values, following, strict=True))

@@ -1,7 +1,6 @@
 """Pronunciation in misaki's alphabet, from the G2P of the package ``hibari-tts`` (Apache-2.0, itself after misaki by
-hexgrad, Apache-2.0), which made the voice's training data; its tokenizer, tagger, lexicons and stress rules are used
-as they are.
-"""
+hexgrad, Apache-2.0), which made the voice's training data; its tokenizer, tagger, lexicons and stress rules are used as
+they are."""
 
 from __future__ import annotations
 
@@ -22,22 +21,23 @@ if TYPE_CHECKING:
     from yuliu.text.en.spoken_form import FormPart
 
 _LONGEST_CHUNK = 48
-"""Characters between spaces that are given to the tokenizer at once: its work grows with the square of them."""
+"""Maximum length of a run without spaces given to the tokenizer at once: its cost grows with the square of the length.
+"""
 _LONGEST_RUN = 12
-"""Tokens without a space between that are read as one word group, for the same reason."""
+"""Maximum number of tokens without a space between them in one word group, for the same reason."""
 _LONGEST_WORD = 24
-"""Letters of an unknown word that are read at once: readers of unknown words cut longer ones off."""
+"""Maximum number of letters of an unknown word read at once: readers of unknown words truncate longer ones."""
 _ACCENTED = {
     "résumé": "ɹˈɛzəmˌA", "resumé": "ɹˈɛzəmˌA", "exposé": "ˌɛkspOzˈA", "rosé": "ɹOzˈA", "pâté": "pɑtˈA",
 }  # fmt: skip
-"""Words that are others without their accents."""
+"""Words with a different meaning without their accents."""
 _NO_CORRECTION = Correction()
 _MARKS = {
     ",": ",", ".": ".", "!": "!", "?": "?", ";": ";", ":": ":", "…": "…", "—": "—", "–": "—", "--": "—", "---": "—",
     "“": "“", "”": "”", "(": "(", ")": ")", "[": "(", "]": ")", "{": "(", "}": ")",
 }  # fmt: skip
-"""Punctuation and how the voice knows it. Set here because the tagger often takes quotes for nouns, whereupon the word
-beside them would be spelled."""
+"""Punctuation and its symbols in the voice's alphabet. Given here because the tagger often takes quotes for nouns, and
+the word beside them would be spelled."""
 _REWRITTEN_TOKEN = re.compile(r"[^\s,.!?;:]+|[,.!?;:]")
 _LETTERS = re.compile(r"[A-Z]{1,12}")
 _LATIN = re.compile(r"[^\W\d_]+")
@@ -48,7 +48,7 @@ _QUOTE = '"'
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token of the spoken form and the characters of the folded text that it stands for."""
+    """Token of the spoken form and the characters of the folded text that it stands for."""
 
     text: str
     start: int
@@ -56,19 +56,19 @@ class Token:
     space: bool
     rewritten: bool
     spelling: str = ""
-    """As the lexicon spells it, where that is otherwise; of the same length."""
+    """Spelling in the lexicon, where it differs; of the same length."""
     phonemes: str = ""
-    """Its pronunciation, where that is given."""
+    """Pronunciation, where it is given."""
 
     @property
     def key(self) -> str:
-        """What the lexicon and the tagger are asked for."""
+        """Text for the look-up in the lexicon and the tagger."""
         return self.spelling or self.text
 
 
 @dataclass(frozen=True, slots=True)
 class PronouncedWord:
-    """A word or mark with its pronunciation; ``mark`` tells punctuation from words."""
+    """Word or mark with its pronunciation; ``mark`` is True for punctuation."""
 
     text: str
     start: int
@@ -79,10 +79,10 @@ class PronouncedWord:
 
 
 class Pronouncer:
-    """Reads tokens aloud on paper. Loads the lexicons when made; pure afterwards.
+    """Pronunciation of tokens. Construction loads the lexicons; pure afterwards.
 
     Args:
-        oov: Reads a word that no lexicon has; None (or no answer) has it spelled letter by letter.
+        oov: Phonemes of a word outside the lexicons; without it, or without an answer, the word is spelled.
     """
 
     def __init__(self, oov: Callable[[str], str | None] | None) -> None:
@@ -90,7 +90,7 @@ class Pronouncer:
         self._g2p = G2P(oov=self._unknown)
 
     def tokens(self, parts: Iterable[FormPart]) -> list[Token]:
-        """The tokens of the spoken form, in order."""
+        """Return the tokens of the spoken form, in order."""
         tokens: list[Token] = []
         for part in parts:
             if part.spoken[:1].isspace() and tokens:
@@ -125,7 +125,7 @@ class Pronouncer:
         return tokens
 
     def _split(self, chunk: str) -> list[str]:
-        """The tokens of a run without spaces; joined they are the run. Quotes and brackets always stand alone."""
+        """Return the tokens of a run without spaces, which they tile. Quotes and brackets always stand alone."""
         tokens: list[str] = []
         for piece in filter(None, _BRACKETS.split(chunk)):
             found: list[str] = self._g2p.tokenizer.split(piece)
@@ -133,7 +133,7 @@ class Pronouncer:
         return tokens
 
     def pronounce(self, tokens: Sequence[Token]) -> list[PronouncedWord]:
-        """Words and marks with their phonemes, in order; what has no sound is left out."""
+        """Return the words and marks with their phonemes, in order, without silent ones."""
         tokens = self._known_spellings(tokens)
         toks = self._toks(tokens, self._g2p.tagger([token.key for token in tokens]))
         spoken: list[PronouncedWord] = []
@@ -148,7 +148,8 @@ class Pronouncer:
         return spoken
 
     def _known_spellings(self, tokens: Sequence[Token]) -> list[Token]:
-        """Tokens in the spelling that the lexicon has: without accents, and in small letters in a text that shouts."""
+        """Return the tokens in the lexicon's spelling: without accents, and in lower case in a text written in
+        capitals."""
         written = [token.text for token in tokens if not token.rewritten and _LATIN.fullmatch(token.text)]
         capitals = sum(len(word) > 1 and word.isupper() for word in written)
         shouted = capitals > 2 and 2 * capitals > len(written)
@@ -184,7 +185,7 @@ class Pronouncer:
         return toks
 
     def _given(self, token: Token, *, spaced: bool, quotes: int) -> str | None:
-        """Phonemes of what the G2P is not asked for: punctuation, and letters to be spelled."""
+        """Return the phonemes of tokens that the G2P does not handle: punctuation, and letters to be spelled."""
         if token.text == _QUOTE:
             return "”" if quotes % 2 else "“"
         if token.text == "-" and token.space and spaced:
@@ -196,7 +197,7 @@ class Pronouncer:
         return _MARKS.get(token.text)
 
     def _letters(self, word: str) -> str | None:
-        """A word in capitals inside a rewriting: as the lexicon has it (NASA, COVID), or spelled."""
+        """Return a word in capitals inside a rewriting: as in the lexicon (NASA, COVID), or spelled."""
         known = self._g2p.lexicon.golds.d.get(word)
         if isinstance(known, str) and len(word) > 2:
             return known
@@ -204,7 +205,7 @@ class Pronouncer:
         return spelled
 
     def _apart(self, text: str) -> str:
-        """Letters that the tagger took for punctuation."""
+        """Return the phonemes of letters that the tagger took for punctuation."""
         return " ".join(self._unknown(found.group()) for found in _LATIN.finditer(text))
 
     def _unknown(self, word: str) -> str:
@@ -217,7 +218,7 @@ class Pronouncer:
 
 
 class _Walk:
-    """Finds the tokens that a merged word was made of: the G2P joins and splits tokens but never changes a letter."""
+    """Alignment of merged words with their tokens: the G2P joins and splits tokens but never changes a letter."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
@@ -225,7 +226,7 @@ class _Walk:
         self._offset = 0
 
     def next(self, merged: str) -> tuple[str, int, int]:
-        """The word as written and its place, for the next merged word."""
+        """Return the next merged word as written, and its place."""
         found = [place for place in map(self._find, merged.replace(" ", "")) if place is not None]
         if not found:
             place = self._tokens[min(self._index, len(self._tokens) - 1)]
@@ -236,7 +237,7 @@ class _Walk:
         return "".join(token.text[at] for token, at in found), start, end
 
     def _find(self, char: str) -> tuple[Token, int] | None:
-        """The next place of ``char``; the walk stays where it is if there is none."""
+        """Return the next place of ``char``; if there is none, stay at the current place."""
         index, offset = self._index, self._offset
         while index < len(self._tokens):
             token = self._tokens[index]

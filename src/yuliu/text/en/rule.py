@@ -1,4 +1,4 @@
-"""Ordered rewriting rules over a text, and the pieces that they cut it into."""
+"""Ordered rewriting rules over a text."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 Read = Callable[[re.Match[str]], str | None]
-"""Says a match in words; None if it is not what it looked like. An empty string leaves it out."""
+"""Words of a match; None if it is something else. An empty string leaves it out."""
 
 _WORD_BEFORE = re.compile(r"([A-Za-z][A-Za-z.']*)[ \"'(:#=]*\Z")
 _WORD_AFTER = re.compile(r"[ -]?([A-Za-z]+)")
 _DIGIT = re.compile(r"\d")
 _WINDOW = 32
-"""Characters before a match in which the word before is looked for."""
+"""Number of characters before a match in which the previous word is searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnglishRule:
-    """A shape and how it is said. Patterns must not be able to scan far and fail: bound their repeats, or start them
-    where a run starts, so that any text is read in linear time."""
+    """Pattern and its reading. A pattern must not scan far and then fail: bound its repeats, or anchor them at the
+    start of a run, so that any text is read in linear time."""
 
     name: str
     pattern: re.Pattern[str]
     read: Read
     needs_digit: bool = False
-    """Whether nothing without a digit can match: most texts have none and are not searched for it."""
+    """True if every match contains a digit: texts without digits are then not searched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rewriting:
-    """Characters ``start`` to ``end`` of the scanned text are said as ``spoken``."""
+    """Characters ``start`` to ``end`` of the scanned text, spoken as ``spoken``."""
 
     start: int
     end: int
@@ -39,12 +39,12 @@ class Rewriting:
 
 
 def rewritings(text: str, rules: Sequence[EnglishRule], closed: Sequence[tuple[int, int]] = ()) -> Iterator[Rewriting]:
-    """The rewritings of ``text``, left to right, without overlap: the leftmost match wins, of those that start
-    together the rule that comes first and does not decline.
+    """Return the rewritings of ``text``, left to right, without overlap: the leftmost match wins, and of those that
+    start together the first rule that does not decline.
 
     Args:
         text: Folded text.
-        rules: In the order in which they are tried.
+        rules: Rules in the order in which they are tried.
         closed: Ranges that no rewriting may touch, in order and without overlap.
     """
     has_digit = _DIGIT.search(text) is not None
@@ -73,7 +73,7 @@ def rewritings(text: str, rules: Sequence[EnglishRule], closed: Sequence[tuple[i
 
 
 def _behind_closed(match: re.Match[str], closed: Sequence[tuple[int, int]]) -> int | None:
-    """Where to search on for a match that touches a closed range; None for a match that touches none."""
+    """Return the place behind a closed range that a match touches; None if it touches none."""
     if not closed:
         return None
     index = bisect_right(closed, match.start(), key=lambda each: each[1])
@@ -87,18 +87,18 @@ def _start(match: re.Match[str] | None) -> int:
 
 
 def before(match: re.Match[str], num_characters: int) -> str:
-    """At most so many characters right before the match."""
+    """Return at most ``length`` characters directly before the match."""
     return match.string[max(0, match.start() - num_characters) : match.start()]
 
 
 def word_before(match: re.Match[str]) -> str:
-    """The word before the match, in lower case without a final dot; empty if a number or nothing comes before."""
+    """Return the word before the match, in lower case without a final dot; empty after a number or at the start."""
     start = match.start()
     found = _WORD_BEFORE.search(match.string, max(0, start - _WINDOW), start)
     return found.group(1).lower().rstrip(".") if found else ""
 
 
 def word_after(match: re.Match[str]) -> str:
-    """The word right after the match (a space or hyphen between), as written; empty if there is none."""
+    """Return the word directly after the match (a space or hyphen between), as written; empty if there is none."""
     found = _WORD_AFTER.match(match.string, match.end())
     return found.group(1) if found else ""

@@ -1,4 +1,4 @@
-"""Cuts a folded text into parts that are said as written and parts that are said otherwise."""
+"""Parts of a folded text: those spoken as written, and those with other words."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class FormPart:
     spoken: str
     rewritten: bool
     phonemes: str = ""
-    """How all of it is pronounced, where that is given; else its words are read."""
+    """Pronunciation of the whole part, where it is given; else its words are read."""
 
 
 def spoken_parts(text: str, given: Sequence[FormPart] = ()) -> list[FormPart]:
-    """Parts that tile ``text`` in order.
+    """Return parts that tile ``text`` in order.
 
     Args:
         text: Folded text.
-        given: Parts that are settled, in order and without overlap; rules see their text, but leave it alone.
+        given: Settled parts, in order and without overlap; rules see their text, but leave it alone.
     """
     said = [
         FormPart(found.start, found.end, found.spoken, rewritten=True)
@@ -50,7 +50,7 @@ def spoken_parts(text: str, given: Sequence[FormPart] = ()) -> list[FormPart]:
 
 
 def _spaced(parts: list[FormPart]) -> Iterator[FormPart]:
-    """Sets words apart that stood against a symbol or a number ("5km", "a&b")."""
+    """Separate words that touch a symbol or a number ("5km", "a&b")."""
     before = ""
     for index, part in enumerate(parts):
         spoken = part.spoken

@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
 
 def listing(names: str) -> tuple[str, ...]:
-    """The words of ``names``, which are separated by white space."""
+    """Return the words of ``names``, which are separated by white space."""
     return tuple(names.split())
 
 
 def table(entries: str) -> dict[str, str]:
-    """Entries ``short: long`` separated by semicolons."""
+    """Return the entries ``short: long``, which are separated by semicolons."""
     found = (entry.split(":", 1) for entry in " ".join(entries.split()).split("; "))
     return {short.strip(): long.strip() for short, long in found}
 
 
 def any_of(names: Iterable[str]) -> str:
-    """A pattern that matches any of ``names``, the longest that fits."""
+    """Return a pattern for any of ``names``, the longest that fits."""
     return "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

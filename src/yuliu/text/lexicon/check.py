@@ -1,4 +1,4 @@
-"""Whether the voices could say what entries want: what would only be noticed by ear is found before."""
+"""Check of entries against the alphabets of the voices, so that errors surface before they are heard."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
 
 def unspeakable(entry: Entry) -> str:
-    """What is wrong with the phonemes of an entry and what to do; empty if nothing is."""
+    """Return the problem with the phonemes of an entry and its remedy; empty if there is none."""
     return "" if entry.alphabet is None else phoneme_problem(entry.reading, entry.alphabet)
 
 
 def checked_phonemes(parsed: Parsed) -> list[LineProblem]:
-    """The lines whose phonemes no voice has."""
+    """Return the lines with phonemes that no voice has."""
     told = ((line, unspeakable(entry)) for line, entry in zip(parsed.lines, parsed.entries, strict=True))
     return [LineProblem(line, message) for line, message in told if message]
 
 
 def first_unspeakable(entries: Iterable[Entry]) -> str:
-    """The first problem of a list of entries, with its place in the list; empty if there is none."""
+    """Return the first problem in a list of entries with its position; empty if there is none."""
     told = ((index, unspeakable(entry)) for index, entry in enumerate(entries, start=1))
     return next((f"entry {index}: {message}" for index, message in told if message), "")

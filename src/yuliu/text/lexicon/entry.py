@@ -1,4 +1,4 @@
-"""One entry of a lexicon: what stands in the text, and what is said for it."""
+"""Entry of a lexicon: a written text and its reading."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ MAX_READING_CHARACTERS = 200
 
 
 class Entry(Struct, frozen=True, forbid_unknown_fields=True):
-    """What is said for a text.
+    """Written text and its reading.
 
     Raises:
-        InvalidRequest: A field is empty, too long or none of the choices; ``param`` names it.
+        InvalidRequest: A field is empty, too long or not one of the choices; ``param`` names it.
     """
 
     text: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": MAX_TEXT_CHARACTERS})]
-    """As written, at most 64 characters; letters match in either case and width, unless ``match_case``."""
+    """Text as written, at most 64 characters; letters match in either case and width, unless ``match_case``."""
     reading: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": MAX_READING_CHARACTERS})]
-    """What is said, at most 200 characters: words if ``alphabet`` is None, else phonemes."""
+    """Reading, at most 200 characters: words if ``alphabet`` is None, else phonemes."""
     alphabet: str | None = None
     """Phoneme alphabet of a registered language: pinyin with tone digits or marks for Mandarin, IPA or misaki's symbols
     for English."""
     lang: str | None = None
-    """BCP 47 tag, kept as the tag of the language found: the entry holds only where the words around it, or it by
-    itself, are in this language. None holds everywhere."""
+    """Language by BCP 47 tag, stored as the tag of the registered language. The entry applies only where the
+    surrounding words, or it by itself, are in this language; None applies everywhere."""
     match_case: bool = False
     where: Where | None = None
-    """``word``: only where it is no part of a longer word or number; None takes ``word`` for texts that begin or end
+    """``word``: only where it is not part of a longer word or number; None means ``word`` for texts that begin or end
     with a letter or digit, and ``anywhere`` for others (Chinese characters)."""
     stage: LexiconStage = "before"
-    """``before``: looked for in the text as written, and the reading is then read as any text. ``after``: looked for in
-    the spoken form, in which numbers and signs are words already; the reading is words as well."""
+    """``before``: matched in the text as written, and the reading is read like any text. ``after``: matched in the
+    spoken form, where numbers and signs are words already; the reading consists of words as well."""
 
     def __post_init__(self) -> None:
-        """Refuse what could not work."""
+        """Validate the fields."""
         _check_text("text", self.text, MAX_TEXT_CHARACTERS)
         _check_text("reading", self.reading, MAX_READING_CHARACTERS)
         if self.alphabet is not None:
@@ -59,31 +59,31 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def is_whole_word(self) -> bool:
-        """Whether it matches whole words only."""
+        """True if it matches whole words only."""
         if self.where is not None:
             return self.where == "word"
         return is_word_character(self.text[0]) or is_word_character(self.text[-1])
 
     @property
     def scope(self) -> tuple[str, str | None, bool, LexiconStage]:
-        """What two entries must share to be in conflict: the later one then wins."""
+        """Key that two conflicting entries share; the later one wins."""
         text = self.text if self.match_case else folded(self.text)
         return text, self.lang, self.match_case, self.stage
 
     def hint(self, span: Span) -> Hint:
-        """What a front end is told about a place that it stands in."""
+        """Return the hint for a front end at a place where the entry matches."""
         if self.alphabet is None:
             return Hint(span, "spoken", self.reading)
         return Hint(span, "phonemes", self.reading, self.alphabet)
 
 
 def is_word_character(char: str) -> bool:
-    """Whether ``char`` is a part of words that are written with spaces between: a Latin letter or a digit."""
+    """Return whether ``char`` belongs to words written with spaces between them: a Latin letter or a digit."""
     return is_latin(char) or char.isdecimal()
 
 
 def folded(text: str) -> str:
-    """``text`` in small letters of normal width, character by character: its length stays."""
+    """Return ``text`` in lower case and normal width, character by character, so that its length is unchanged."""
     lower = text.lower()
     if lower.isascii():
         return lower
@@ -91,7 +91,7 @@ def folded(text: str) -> str:
 
 
 def unwidened(text: str) -> str:
-    """``text`` with full-width forms made plain, case kept; its length stays."""
+    """Return ``text`` with full-width forms made plain; case and length are unchanged."""
     return text if text.isascii() else "".join(map(_unwiden, text))
 
 

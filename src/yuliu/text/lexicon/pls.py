@@ -1,9 +1,9 @@
 """Lexicons in the W3C's Pronunciation Lexicon Specification 1.0 (https://www.w3.org/TR/pronunciation-lexicon/).
 
-Read are ``lexicon`` with ``alphabet`` and ``xml:lang``, ``lexeme``, ``grapheme``, ``phoneme`` and ``alias``; metadata
-and examples are passed over. Of several readings the preferred one counts, or the first. What PLS cannot say (case,
-parts of words, stage, a language for one entry) stands in an attribute of our own namespace, which other readers pass
-over. Documents with a DOCTYPE are refused: it could define entities that grow without bounds.
+The elements ``lexicon`` (with ``alphabet`` and ``xml:lang``), ``lexeme``, ``grapheme``, ``phoneme`` and ``alias`` are
+read; metadata and examples are ignored. Of several readings the preferred one counts, or the first. Options that PLS
+does not have (case, parts of words, stage, a language for one entry) are in an attribute of our own namespace, which
+other readers ignore. Documents with a DOCTYPE are refused, because it could define entities that grow without bounds.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OPTIONS = f"{OURS} options"
 _LANG = "http://www.w3.org/XML/1998/namespace lang"
 _ALIASES: Mapping[str, str] = {"x-pinyin": "pinyin", "misaki": "x-misaki"}
 _WRITTEN: Mapping[str, str] = {"pinyin": "x-pinyin"}
-"""Alphabets whose name in a document is not ours."""
+"""Alphabets with a different name in a document."""
 _ANY_LANGUAGE = frozenset(("", "mul", "und"))
 _MAX_DEPTH = 8
 
@@ -39,8 +39,8 @@ def parse_pls(data: bytes) -> Parsed:
     """Read a document.
 
     Raises:
-        InvalidRequest: It is too large, has too many entries, is not well-formed XML, has a DOCTYPE, or is no lexicon.
-            Wrong lexemes do not raise.
+        InvalidRequest: The document is too large, has too many entries, is not well-formed XML, has a DOCTYPE or an
+            unknown language, or is not a lexicon. Invalid lexemes do not raise.
     """
     if len(data) > MAX_FILE_BYTES:
         raise InvalidRequest(f"the lexicon has more than {MAX_FILE_BYTES:,} bytes; split it in two", param="entries")
@@ -58,17 +58,17 @@ def parse_pls(data: bytes) -> Parsed:
 
 @dataclass(slots=True)
 class _Lexeme:
-    """A lexeme while it is read."""
+    """Lexeme under construction."""
 
     line: int
     options: str
     graphemes: list[str] = field(default_factory=list)
     readings: list[tuple[bool, str, str | None]] = field(default_factory=list)
-    """Whether it is preferred, what is said, and the alphabet, None for words."""
+    """Readings: whether it is preferred, its text, and its alphabet, None for words."""
 
 
 class _Reader:
-    """Collects entries while expat reads."""
+    """Handlers that collect entries while expat reads."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:
         self.entries: list[Entry] = []
@@ -141,7 +141,7 @@ class _Reader:
 
 
 def _language(tag: str, line: int) -> Lang | None:
-    """Return the language that a lexicon holds for; None if it holds for all."""
+    """Return the language that a lexicon is restricted to; None for any."""
     if tag.partition("-")[0].lower() in _ANY_LANGUAGE:
         return None
     lang = find_language(tag)
@@ -152,7 +152,7 @@ def _language(tag: str, line: int) -> Lang | None:
 
 
 def _local(name: str) -> str:
-    """The name of an element of PLS, with or without its namespace; empty for others."""
+    """Return the name of a PLS element, with or without its namespace; empty for others."""
     namespace, _, local = name.rpartition(" ")
     return local if namespace in ("", NAMESPACE) else ""
 
@@ -174,7 +174,7 @@ def _entries(lexeme: _Lexeme, lang: Lang | None) -> list[Entry]:
 
 
 def write_pls(entries: Sequence[Entry]) -> str:
-    """A document, which :func:`parse_pls` reads as the same entries."""
+    """Return a document that :func:`parse_pls` reads as the same entries."""
     languages = {entry.lang for entry in entries}
     shared = cast("str", languages.pop()) if len(languages) == 1 and None not in languages else "mul"
     lexemes = "".join(_lexeme(entry, shared) for entry in entries)

@@ -1,4 +1,4 @@
-"""What is wrong with an entry or a line of a lexicon file, for people: where it is, and what to do."""
+"""Problems of an entry or a line of a lexicon file, for people: the place and the remedy."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ if TYPE_CHECKING:
     from yuliu.text.lexicon.entry import Entry
 
 MAX_ENTRIES = 20_000
-"""Entries of one lexicon."""
+"""Maximum number of entries of one lexicon."""
 MAX_FILE_BYTES = 4 * 1024 * 1024
 _MAX_TOLD = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LineProblem:
-    """What is wrong with a line."""
+    """Problem of a line."""
 
     line: int
-    """Counted from 1."""
+    """Line number, from 1."""
     message: str
-    """What it is and what to do; never quotes the line."""
+    """Description and remedy; never quotes the line."""
 
     def __str__(self) -> str:
-        """``line 3: what it is and what to do``."""
+        """Format as ``line 3: description and remedy``."""
         return f"line {self.line}: {self.message}"
 
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """What was read of a file."""
+    """Result of reading a file."""
 
     entries: tuple[Entry, ...]
-    """Those that are right, in the order of the file."""
+    """Valid entries, in the order of the file."""
     lines: tuple[int, ...]
-    """The line of each."""
+    """Line number of each entry."""
     problems: tuple[LineProblem, ...] = ()
 
     def checked(self) -> tuple[Entry, ...]:
-        """The entries, if all of the file was right.
+        """Return the entries if the whole file is valid.
 
         Raises:
-            InvalidRequest: Something was not; the message tells the first five lines.
+            InvalidRequest: It is not; the message lists the first five problems.
         """
         refuse(self.problems)
         return self.entries
 
 
 def refuse(problems: Sequence[LineProblem]) -> None:
-    """Raise what is wrong, if anything is.
+    """Raise the problems, if there are any.
 
     Raises:
-        InvalidRequest: The first five problems.
+        InvalidRequest: There are problems; the message lists the first five.
     """
     if problems:
         first = sorted(problems, key=lambda problem: problem.line)[:_MAX_TOLD]
@@ -66,7 +66,7 @@ def refuse(problems: Sequence[LineProblem]) -> None:
 
 
 def conflicts(parsed: Parsed) -> list[LineProblem]:
-    """Entries that a later one of the same file replaces: same text, language, case and stage."""
+    """Return the entries that a later one in the same file replaces: same text, language, case and stage."""
     first: dict[object, int] = {}
     found: list[LineProblem] = []
     for line, entry in zip(parsed.lines, parsed.entries, strict=True):

@@ -1,4 +1,4 @@
-"""Lexicons as tables: one entry a line, text, reading and options with tabs between.
+"""Lexicons as tables: one entry per line, with tabs between text, reading and options.
 
     # any remark
     text    reading    options
@@ -6,10 +6,11 @@
     SQL    sequel
     GPT    吉皮提    zh case
 
-Options are words with spaces between, in any order: ``pinyin``, ``ipa`` or ``x-misaki`` (the reading is phonemes),
-``zh`` or ``en`` (where it holds), ``case`` (letters match in their case only), ``word`` or ``anywhere``, ``after``
-(looked for in the spoken form). Passed over are empty lines, lines that begin with ``#`` (put a space before it if it
-is the text), and a heading, which is a first line whose first column is ``text``.
+Options are separated by spaces, in any order: a phoneme alphabet (``pinyin``, ``ipa``, ``x-misaki``: the reading is
+phonemes), a language (``zh``, ``en-US``: the entry applies there only), ``case`` (letters match in their case only),
+``word`` or ``anywhere``, ``after`` (matched in the spoken form). Empty lines and lines that begin with ``#`` are
+ignored (put a space before a text that begins with it), and so is a heading: a first line whose first column is
+``text``.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ _OPTIONS: Mapping[str, tuple[str, str | bool]] = {
     "anywhere": ("where", "anywhere"),
     "after": ("stage", "after"),
 }
-"""Field and value that an option sets, beside alphabets and languages."""
+"""Field and value set by each option, beside alphabets and languages."""
 
 
 def parse_tsv(data: bytes) -> Parsed:
     """Read a table, in UTF-8 with or without a byte order mark.
 
     Raises:
-        InvalidRequest: It is too large, has too many entries, or is not UTF-8. Wrong lines do not raise.
+        InvalidRequest: It is too large, has too many entries, or is not UTF-8. Invalid lines do not raise.
     """
     entries: list[Entry] = []
     lines: list[int] = []
@@ -62,7 +63,7 @@ def parse_tsv(data: bytes) -> Parsed:
 
 
 def decoded(data: bytes) -> str:
-    """A file's text.
+    """Decode a file.
 
     Raises:
         InvalidRequest: It is too large or not UTF-8.
@@ -86,10 +87,10 @@ def _entry(line: str) -> Entry:
 
 
 def parse_options(written: str) -> dict[str, Any]:
-    """The fields that options set.
+    """Return the fields that options set.
 
     Raises:
-        InvalidRequest: There is no such option, or two of them contradict each other.
+        InvalidRequest: An option is unknown, or two of them contradict each other.
     """
     fields: dict[str, Any] = {}
     for option in written.lower().replace(",", " ").split():
@@ -114,13 +115,13 @@ def _option(word: str) -> tuple[str, str | bool]:
 
 
 def write_options(entry: Entry) -> str:
-    """Return the options of an entry; :func:`parse_options` makes its fields of them."""
+    """Return the options of an entry, as :func:`parse_options` reads them."""
     others = (option for option, (name, value) in _OPTIONS.items() if getattr(entry, name) == value)
     return " ".join([*filter(None, (entry.alphabet, entry.lang)), *others])
 
 
 def write_tsv(entries: Iterable[Entry]) -> str:
-    """A table with its heading, which :func:`parse_tsv` reads as the same entries."""
+    """Return a table with its heading, which :func:`parse_tsv` reads as the same entries."""
     return "".join(f"{row}\n" for row in (HEADING, *map(_row, entries)))
 
 

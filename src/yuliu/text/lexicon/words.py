@@ -1,4 +1,4 @@
-"""Looking entries up in a text: the longest one first, the strongest lexicon where two are as long."""
+"""Look-up of entries in a text: the longest match first, and the strongest lexicon among equally long ones."""
 
 from __future__ import annotations
 
@@ -25,62 +25,62 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A place in a text and the entry that holds there."""
+    """Match of an entry in a text."""
 
     span: Span
     entry: Entry
     lexicon: str
-    """Name of the lexicon that the entry is in."""
+    """Name of the lexicon that contains the entry."""
 
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The entries of one lexicon, ready to be looked up.
+    """Entries of one lexicon, indexed for look-up.
 
-    At each place of a text only the lengths that occur with its first character are tried, each with one look-up, so
-    the cost does not grow with the number of entries.
+    At each place of a text only the lengths that occur with its first character are tried, one look-up each, so the
+    cost does not grow with the number of entries.
     """
 
     name: str
     entries: tuple[Entry, ...]
-    """Without conflicts: of entries of one scope only the last."""
+    """Entries without conflicts: only the last of each scope."""
 
     @classmethod
     def of(cls, name: str, entries: Iterable[Entry]) -> Lexicon:
-        """A lexicon in which later entries have replaced earlier ones of the same scope."""
+        """Make a lexicon in which later entries replace earlier ones of the same scope."""
         return cls(name, tuple({entry.scope: entry for entry in entries}.values()))
 
     def index(self) -> None:
-        """Make the tables now: about 3 ms per thousand entries."""
+        """Build the tables now: about 3 ms per thousand entries."""
         _ = self.before, self.after, self.digest
 
     @cached_property
     def before(self) -> EntryTable:
-        """What is looked up in the text as written."""
+        """Entries that are matched in the text as written."""
         return EntryTable.of(self.entries, "before")
 
     @cached_property
     def after(self) -> EntryTable:
-        """What is looked up in the spoken form."""
+        """Entries that are matched in the spoken form."""
         return EntryTable.of(self.entries, "after")
 
     @cached_property
     def digest(self) -> str:
-        """The same for lexicons that change spoken forms in the same way; empty if it changes none."""
+        """Digest of the entries that change spoken forms; empty if there are none."""
         entries = [entry for entry in self.entries if entry.stage == "after"]
         return sha256(repr(entries).encode("utf-8", "surrogatepass")).hexdigest() if entries else ""
 
 
 @dataclass(frozen=True, slots=True)
 class EntryTable:
-    """The entries of one stage, by their text."""
+    """Entries of one stage, by their text."""
 
     entries: Mapping[str, tuple[Entry, ...]]
-    """By folded text; the narrower scope first."""
+    """Entries by folded text, the narrower scope first."""
     lengths: Mapping[str, tuple[int, ...]]
     """Lengths of the texts that begin with a character, longest first."""
     first: re.Pattern[str] | None
-    """Any character that a text begins with; None if there are no texts."""
+    """Pattern of the first characters of all texts; None if there are no texts."""
 
     @classmethod
     def of(cls, entries: Sequence[Entry], stage: LexiconStage) -> EntryTable:
@@ -104,14 +104,14 @@ def _breadth(entry: Entry) -> tuple[bool, bool]:
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A text that is searched."""
+    """Text under search."""
 
     text: str
     folded: str
     languages: Languages
 
     def holds(self, entry: Entry, start: int, end: int) -> bool:
-        """Whether ``entry``, whose folded text stands there, holds there."""
+        """Return whether ``entry``, whose folded text matches there, applies there."""
         if entry.match_case and self.text[start:end] != unwidened(entry.text):
             return False
         if entry.is_whole_word and not (_parts(self.text, start) and _parts(self.text, end)):
@@ -120,7 +120,7 @@ class _Written:
 
 
 def _parts(text: str, at: int) -> bool:
-    """Whether a word may end or begin at a place."""
+    """Return whether a word may end or begin at a place."""
     if not 0 < at < len(text):
         return True
     left, right = text[at - 1], text[at]
@@ -131,17 +131,17 @@ def _parts(text: str, at: int) -> bool:
 
 @dataclass(slots=True)
 class Languages:
-    """Which languages a text is in; found out when first asked."""
+    """Languages of a text, computed at the first use."""
 
     text: str
     forced: Lang | None
-    """The language of all of it, if that is settled."""
+    """Language of the whole text, if it is settled."""
     _main: str = ""
     _starts: list[int] = field(default_factory=list)
     _names: list[str] = field(default_factory=list)
 
     def at(self, place: int) -> tuple[str, str]:
-        """The language of the text as a whole, and the one of a place."""
+        """Return the language of the whole text, and that of a place."""
         if self.forced is not None:
             return self.forced, self.forced
         if not self._starts:
@@ -152,7 +152,7 @@ class Languages:
 
 
 def main_language(text: str, spans: Sequence[LangSpan]) -> str:
-    """The language that most of a text is in, by its length in speech; the first one where two are as long."""
+    """Return the language of the largest part of a text, by length in speech; the first of equally long ones."""
     weights: dict[str, float] = {}
     for found in spans:
         said = sum(map(_weight, text[found.span.start : found.span.end]))
@@ -168,49 +168,50 @@ def _weight(char: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Lexicons one over the other: what a stream looks its words up in."""
+    """Lexicons in layers, as a stream uses them."""
 
     lexicons: tuple[Lexicon, ...] = ()
-    """The strongest last."""
+    """Lexicons, the strongest last."""
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """The same for words that change spoken forms in the same way."""
+        """Digests of the lexicons that change spoken forms."""
         return tuple(each.digest for each in self.lexicons if each.digest)
 
     def hits(self, text: str, *, lang: Lang | None = None) -> list[Hit]:
-        """Entries that hold in a text as written, in order and without overlap.
+        """Return the entries that match in a text as written, in order and without overlap.
 
         Args:
-            text: As written.
-            lang: Its language, if it is settled for all of it.
+            text: Text as written.
+            lang: Language of the whole text, if it is settled.
         """
         return list(_search(text, [(each.name, each.before) for each in self.lexicons], lang))
 
     def spoken_hits(self, spoken: str, lang: Lang) -> list[Hit]:
-        """Entries that hold in a spoken form in one language, in order and without overlap."""
+        """Return the entries that match in a spoken form in one language, in order and without overlap."""
         return list(_search(spoken, [(each.name, each.after) for each in self.lexicons], lang))
 
     def respell(self, spoken: str, lang: Lang) -> list[tuple[Span, str]]:
-        """Places in a spoken form in one language and what entries want said there."""
+        """Return the places in a spoken form that entries replace, and the replacements."""
         return [(hit.span, hit.entry.reading) for hit in self.spoken_hits(spoken, lang)]
 
     def hits_in(self, segment: Segment, languages: Sequence[Lang]) -> list[Hit]:
-        """Entries that hold in a segment: not where its writer has given a hint, nor if the reading cannot be said.
+        """Return the entries that match in a segment, except under a hint of its writer and except unspeakable
+        readings.
 
         Args:
-            segment: With the hints of its writer.
-            languages: What can be spoken.
+            segment: Segment with the hints of its writer.
+            languages: Languages that can be spoken.
         """
         hits = self.hits(segment.text, lang=segment.style.lang)
         return [hit for hit in hits if _is_free(hit.span, segment.hints) and _is_sayable(hit.entry, languages)]
 
     def apply(self, segment: Segment, languages: Sequence[Lang]) -> Segment:
-        """The segment with a hint for each entry that holds in it, and with those that may hold in its spoken form.
+        """Return the segment with a hint for each match, and with the entries that may match in its spoken form.
 
         Args:
-            segment: With the hints of its writer.
-            languages: What can be spoken.
+            segment: Segment with the hints of its writer.
+            languages: Languages that can be spoken.
         """
         own = [hit.entry.hint(hit.span) for hit in self.hits_in(segment, languages)]
         respelling = self if any(each.after.first for each in self.lexicons) else None
@@ -221,7 +222,7 @@ class Words:
 
 
 def _is_sayable(entry: Entry, languages: Sequence[Lang]) -> bool:
-    """Whether any of the languages can say the reading: an English voice says GPT by itself rather than as 吉皮提."""
+    """Return whether one of the languages can say the reading; an English voice does not say GPT as 吉皮提."""
     if entry.alphabet is not None:
         return any(entry.alphabet in language_of(lang).alphabets for lang in languages)
     return any(found.lang is not None for found in split_languages(entry.reading, languages))
@@ -232,7 +233,7 @@ def _is_free(span: Span, hints: Sequence[Hint]) -> bool:
 
 
 def _search(text: str, tables: Sequence[tuple[str, EntryTable]], lang: Lang | None) -> Iterator[Hit]:
-    """Left to right; at each place the longest entry, of equally long ones the one of the last table."""
+    """Yield matches from left to right: the longest at each place, and of equally long ones that of the last table."""
     wanted = [(name, table, table.first) for name, table in reversed(tables) if table.first is not None]
     if not wanted:
         return

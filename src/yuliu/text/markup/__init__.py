@@ -1,4 +1,4 @@
-"""The incremental reader: text as people and language models write it in, clean text out."""
+"""Incremental reader of markup: text as people and language models write it in, clean text out."""
 
 from yuliu.text.markup.events import CleanText, MarkupEvent, Pause, Restyle, UnitEnd
 from yuliu.text.markup.options import MarkupOptions

@@ -1,4 +1,4 @@
-"""Code: fenced blocks and spans in a line. Nothing in it is markup."""
+"""Code: fenced blocks and spans in a line. It contains no markup."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _INLINE_BEGUN = re.compile(r"`[^`\n]{0,160}|``[^\n]{0,162}")
 
 
 def fence(cursor: Cursor) -> Progress:
-    """The line that opens a code block."""
+    """Match the line that opens a code block."""
     found = cursor.look(_FENCE, _FENCE_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -31,7 +31,7 @@ def fence(cursor: Cursor) -> Progress:
 
 
 def block(cursor: Cursor) -> Progress:
-    """A line of a code block, as far as it has come, or the fence that closes the block."""
+    """Take a line of a code block, as far as it has come, or the fence that closes the block."""
     if not cursor.in_code_line:
         found = cursor.look(_FENCE_END, _FENCE_END_BEGUN)
         if found is Progress.WAIT:
@@ -53,7 +53,7 @@ def block(cursor: Cursor) -> Progress:
 
 
 def inline(cursor: Cursor) -> Progress:
-    """Code between backticks."""
+    """Match code between backticks."""
     found = cursor.look(_INLINE, _INLINE_BEGUN)
     if isinstance(found, Progress):
         return found

@@ -1,9 +1,9 @@
-"""Where the reader stands in a text: what the rules look at, and what they do.
+"""Position of the reader in a text, and the actions of its rules.
 
 A rule is a function of a :class:`Cursor`. It looks at the text from ``cursor.at`` on and either takes some of it
 (``DONE``), leaves it (``NOT_MINE``), or needs to see more first (``WAIT``). To be independent of how the text is cut, a
-rule decides only on what no further text could change; to wait for ever on nothing, each looks ahead a bounded
-length. When the text is flushed the cursor sees a line end after it, which no rule can take.
+rule decides only what no further text could change; so that no rule waits for ever, each looks ahead a bounded length.
+When the text is flushed the cursor sees a line end after it, which no rule can take.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LATIN = re.compile("[A-Za-zÀ-ɏ]")
 
 
 class Progress(Enum):
-    """What a rule says."""
+    """Result of a rule."""
 
     DONE = auto()
     NOT_MINE = auto()
@@ -39,7 +39,7 @@ class Progress(Enum):
 
 
 class LineContext(Enum):
-    """What the line is that is being read."""
+    """Kind of the current line."""
 
     PLAIN = auto()
     HEADING = auto()
@@ -61,46 +61,47 @@ def _scripts_of(languages: tuple[Language, ...]) -> tuple[Lang | None, tuple[tup
 
 @dataclass(slots=True)
 class Cursor:
-    """The text at hand, the place in it, and what has been opened before."""
+    """Text at hand, position in it, and markup that is open."""
 
     options: MarkupOptions
     languages: Sequence[Lang]
     text: str = ""
     at: int = 0
     end: int = 0
-    """Rules may look beyond it (at the line end that a flush adds) but take nothing there."""
+    """End of the available text. Rules may look beyond it (at the line end that a flush adds) but take nothing there.
+    """
     base: int = 0
     """Source offset of the first character of ``text``."""
     final: bool = False
     out: list[MarkupEvent] = field(default_factory=list)
     warnings: dict[str, None] = field(default_factory=dict)
-    """In the order in which they came up, each once."""
+    """Warnings in order of appearance, each once."""
     is_ssml: bool = False
     line: LineContext = LineContext.PLAIN
     is_line_start: bool = True
-    """Whether nothing but white space and markers came in this line."""
+    """True if only white space and markers came in this line."""
     after_bullet: bool = False
     is_blank: bool = True
-    """Whether nothing at all came in this line."""
+    """True if nothing at all came in this line."""
     fence: str = ""
-    """What opened the code block that is being read; empty outside of one."""
+    """Marks that opened the current code block; empty outside code."""
     in_code_line: bool = False
-    """Whether the code block is being read in the middle of a line."""
+    """True in the middle of a line of a code block."""
     emphasis: set[str] = field(default_factory=set)
-    """Marks of emphasis that are open."""
+    """Open marks of emphasis."""
     num_links: int = 0
-    """Brackets that are open and known to be links."""
+    """Number of open brackets that are known to be links."""
     styles: list[tuple[str, Style]] = field(default_factory=list)
-    """SSML elements that are open, outermost first, and the style inside each."""
+    """Open SSML elements, outermost first, and the style inside each."""
     num_too_deep: int = 0
-    """SSML elements that are open beyond the deepest one kept."""
+    """Number of open SSML elements beyond the maximum depth."""
     read_as: Lang | None = None
-    """The language that all of the text is read as; None decides by script."""
+    """Language of the whole text; None decides by script."""
     _lang: Lang | None = None
     _latin: Lang | None = field(init=False)
     """Language of words in Latin letters."""
     _others: tuple[tuple[re.Pattern[str], Lang], ...] = field(init=False)
-    """Letters that settle the language of their line, and that language."""
+    """Letters that settle the language of their line, each with that language."""
     _is_line_settled: bool = False
 
     def __post_init__(self) -> None:
@@ -109,26 +110,27 @@ class Cursor:
 
     @property
     def char(self) -> str:
-        """The character to be read next."""
+        """Next character."""
         return self.text[self.at]
 
     @property
     def before(self) -> str:
-        """The source character before it, or ''."""
+        """Source character before the next one, or ''."""
         return self.text[self.at - 1] if self.at else ""
 
     @property
     def lang(self) -> Lang:
-        """The language of the surroundings: Chinese if its line has had any Chinese so far."""
+        """Language of the surroundings, by the script of the current line or of the latest one with letters."""
         return self.read_as or self._lang or self.languages[0]
 
     @property
     def style(self) -> Style:
-        """The style of what is read next."""
+        """Style of the next character."""
         return self.styles[-1][1] if self.styles else Style()
 
     def look(self, whole: re.Pattern[str], prefix: re.Pattern[str]) -> re.Match[str] | Progress:
-        """The match of ``whole`` here; WAIT if all there is matches ``prefix`` and more may come; else NOT_MINE."""
+        """Return the match of ``whole`` here, WAIT if the available text matches ``prefix`` and more may come, or
+        NOT_MINE."""
         match = whole.match(self.text, self.at)
         if match is not None and match.end() <= self.end:
             return match
@@ -145,14 +147,14 @@ class Cursor:
         return Progress.DONE
 
     def rewrite(self, text: str, num_chars: int, hint: Hint | None = None) -> Progress:
-        """Take characters and say ``text`` for them."""
+        """Take characters and speak ``text`` in their place."""
         start = self.base + self.at
         self.out.append(CleanText(text, Span(start, start + num_chars), hint))
         self.at += num_chars
         return Progress.DONE
 
     def skip(self, num_chars: int, rule: str) -> Progress:
-        """Take characters that are not spoken."""
+        """Take characters without speaking them."""
         if num_chars:
             start = self.base + self.at
             self.out.append(Skipped(Span(start, start + num_chars), rule))
@@ -164,7 +166,7 @@ class Cursor:
         self.out.append(UnitEnd(boundary))
 
     def pause(self, pause_s: float) -> None:
-        """Ask for silence here."""
+        """Insert silence here."""
         self.out.append(Pause(pause_s))
 
     def mark(self, name: str) -> None:
@@ -172,11 +174,11 @@ class Cursor:
         self.out.append(Mark(name, self.base + self.at))
 
     def restyle(self) -> None:
-        """Tell that ``style`` may have changed."""
+        """Report that ``style`` may have changed."""
         self.out.append(Restyle(self.style))
 
     def warn(self, message: str) -> None:
-        """Tell what of the markup could not be followed: fixed words, none of the text."""
+        """Report markup that could not be followed: a fixed sentence without any of the text."""
         self.warnings[message] = None
 
     @property
@@ -185,7 +187,7 @@ class Cursor:
         return language_of(self.lang).markup
 
     def end_line(self) -> None:
-        """A line has ended."""
+        """End the current line."""
         if self.is_blank:
             self.emphasis.clear()
         self.line = LineContext.PLAIN
@@ -193,7 +195,7 @@ class Cursor:
         self.after_bullet = False
 
     def _note(self, text: str) -> None:
-        """Keep track of the language."""
+        """Keep track of the language of ``text``."""
         if len(self.languages) == 1:
             return
         *ended, last = text.split("\n")

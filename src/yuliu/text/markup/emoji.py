@@ -1,4 +1,4 @@
-"""Emoji and emoticons: named or left out."""
+"""Emoji and emoticons, named or left out."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from yuliu.text.markup.cursor import Cursor, Progress
 
 CLASS = "\U0001f000-\U0001f0ff\U0001f18e\U0001f191-\U0001f19a\U0001f1e6-\U0001faff☀-❵➔-➿⌚⌛⏩-⏺⬅-⬇⬛⬜⭐⭕〰㊗㊙"
-"""Characters that are pictures, as the inside of a pattern's class; numbers in circles are not among them."""
+"""Picture characters as the inside of a character class, without numbers in circles."""
 JOINERS = "\u200d\ufe0e\ufe0f\u20e3\U000e0020-\U000e007f"
-"""Characters that join or vary pictures; none is one by itself."""
+"""Characters that join or vary pictures; none is a picture by itself."""
 _FLAG = "[\U0001f1e6-\U0001f1ff]{2}"
 _ONE = f"[{CLASS}](?:[\ufe0e\ufe0f]|[\U0001f3fb-\U0001f3ff])?[\U000e0020-\U000e007f]{{0,7}}"
 _SEQUENCE = re.compile(
@@ -23,7 +23,7 @@ _FACE_BEGUN = re.compile(r"[:;]['’]?[-o^]?(?:[)(]{1,6}|[DPpOo|/\\*])?|\^(?:[_.
 
 
 def picture(cursor: Cursor) -> Progress:
-    """Emoji, each alone or in sequences."""
+    """Match emoji, each alone or in sequences."""
     if cursor.options.emoji == "name":
         found = cursor.look(_SEQUENCE, _SEQUENCE_BEGUN)
         if found is Progress.WAIT:
@@ -38,7 +38,7 @@ def picture(cursor: Cursor) -> Progress:
 
 
 def joiner(cursor: Cursor) -> Progress:
-    """What varies a picture, after one, or after a digit: the keycap."""
+    """Match characters that vary a picture, after one, or after a digit (the keycap)."""
     before = cursor.before
     if cursor.char != "\u200d" or (before and _IS_PICTURE.match(before)):
         return cursor.skip(1, "emoji")
@@ -46,7 +46,7 @@ def joiner(cursor: Cursor) -> Progress:
 
 
 def emoticon(cursor: Cursor) -> Progress:
-    """``:-)`` after a space or a character that is not ASCII."""
+    """Match ``:-)`` after a space or a character that is not ASCII."""
     before = cursor.before
     if before and before.isascii() and not before.isspace() and before not in ".!?,~":
         return Progress.NOT_MINE

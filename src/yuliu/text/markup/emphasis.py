@@ -1,6 +1,7 @@
 """Emphasis, strong, strike, escapes, and stage directions, which look like emphasis.
 
-Whether a run of marks opens or closes is told by its neighbours alone, so that a stream never waits for what closes it.
+Whether a run of marks opens or closes follows from its neighbours alone, so that a stream never waits for a closing
+mark.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _OPERAND = re.compile(r"[A-Za-z0-9)\]]")
 
 
 def stars(cursor: Cursor) -> Progress:
-    """``*emphasis*``, ``**strong**``; ``3*4`` and ``2 * 3`` stay."""
+    """Match ``*emphasis*`` and ``**strong**``; ``3*4`` and ``2 * 3`` are left alone."""
     found = cursor.look(_STARS, _STARS_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -34,7 +35,7 @@ def stars(cursor: Cursor) -> Progress:
 
 
 def underscores(cursor: Cursor) -> Progress:
-    """``_emphasis_``; ``snake_case`` and ``____`` stay."""
+    """Match ``_emphasis_``; ``snake_case`` and ``____`` are left alone."""
     found = cursor.look(_UNDERSCORES, _UNDERSCORES_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -49,7 +50,7 @@ def underscores(cursor: Cursor) -> Progress:
 
 
 def strike(cursor: Cursor) -> Progress:
-    """``~~struck~~``: what was struck out is spoken."""
+    """Match ``~~struck~~``; struck-out text is spoken."""
     found = cursor.look(_STRIKE, _STRIKE_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -75,17 +76,17 @@ def _is_operand(char: str) -> bool:
 
 
 def _follows_word(char: str) -> bool:
-    """Whether ``char`` is a mark that follows a word rather than opens a phrase."""
+    """Return whether ``char`` follows a word rather than opening a phrase."""
     return char in ".,;:!?)]}。，；：！？、）】”’"
 
 
 def _is_open_before(cursor: Cursor) -> bool:
-    """Whether what stands before the marks goes together with what follows them: an opening bracket or quote."""
+    """Return whether the text before the marks belongs to the text after them: an opening bracket or quote."""
     return cursor.before in "([{（【“‘\"'"
 
 
 def escape(cursor: Cursor) -> Progress:
-    r"""``\*``: the mark itself; ``\`` at a line's end."""
+    r"""Match ``\*``, the mark itself, and ``\`` at the end of a line."""
     found = cursor.look(_ESCAPE, _ESCAPE_BEGUN)
     if isinstance(found, Progress):
         return found

@@ -1,4 +1,4 @@
-"""What the reader makes of a text. The sources of ``CleanText`` and ``Skipped`` tile the source, in order."""
+"""Events of the markup reader. The sources of ``CleanText`` and ``Skipped`` tile the source, in order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from yuliu.types import Boundary, Hint, Mark, Skipped, Span, Style
 
 @dataclass(frozen=True, slots=True)
 class CleanText:
-    """Clean text: what stands in the source, or what is said for it."""
+    """Clean text: that of the source, or a replacement for it."""
 
     text: str
     """Not empty."""
     source: Span
-    """What it speaks for; not empty. As long as ``text`` where nothing was rewritten."""
+    """Source, not empty; as long as ``text`` where nothing was rewritten."""
     hint: Hint | None = None
-    """How all of it is to be read; its span is the whole text. Such a text must not be cut."""
+    """Reading of the whole text, which must not be cut."""
 
     @property
     def origins(self) -> range | list[int]:
@@ -30,24 +30,24 @@ class CleanText:
 
 @dataclass(frozen=True, slots=True)
 class UnitEnd:
-    """A unit ends here, whatever the marks before it say."""
+    """End of a unit, whatever the marks before it say."""
 
     boundary: Boundary
 
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """Silence that the writer asked for; a unit ends here."""
+    """Silence that the writer asked for, which also ends a unit."""
 
     pause_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class Restyle:
-    """What follows is spoken in this style."""
+    """Style of the following text."""
 
     style: Style
 
 
 MarkupEvent = CleanText | Skipped | UnitEnd | Pause | Restyle | Mark
-"""In the order of the source."""
+"""Event, in the order of the source."""

@@ -1,4 +1,4 @@
-"""What of HTML is used inside Markdown: common tags, comments, addresses in angle brackets, character references."""
+"""HTML inside Markdown: common tags, comments, addresses in angle brackets, character references."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _REFERENCE_BEGUN = re.compile(r"&(?:#(?:\d{0,7}|[xX][0-9a-fA-F]{0,6})|[A-Za-z][A
 
 
 def comment(cursor: Cursor) -> Progress:
-    """``<!-- ... -->``."""
+    """Match ``<!-- ... -->``."""
     found = cursor.look(_COMMENT, _COMMENT_BEGUN)
     return found if isinstance(found, Progress) else cursor.skip(len(found[0]), "html_comment")
 
 
 def address(cursor: Cursor) -> Progress:
-    """``<https://...>``, ``<name@host>``."""
+    """Match ``<https://...>`` and ``<name@host>``."""
     found = cursor.look(_ADDRESS, _ADDRESS_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -65,7 +65,7 @@ def address(cursor: Cursor) -> Progress:
 
 
 def tag(cursor: Cursor) -> Progress:
-    """``<br>``, ``<b>`` and their like; other names in angle brackets are text."""
+    """Match ``<br>``, ``<b>`` and similar tags; other names in angle brackets are text."""
     found = cursor.look(_TAG, _TAG_BEGUN)
     if found is Progress.WAIT:
         begun = _TAG_BEGUN.fullmatch(cursor.text, cursor.at)
@@ -85,7 +85,7 @@ def _may_be_tag(name: str) -> bool:
 
 
 def reference(cursor: Cursor) -> Progress:
-    """``&amp;``, ``&#20013;``."""
+    """Match ``&amp;`` and ``&#20013;``."""
     found = cursor.look(_REFERENCE, _REFERENCE_BEGUN)
     if isinstance(found, Progress):
         return found

@@ -1,4 +1,4 @@
-"""What stands at the start of a line (CommonMark 0.31 and GitHub's tables and task lists), and the line end."""
+"""Markup at the start and end of a line (CommonMark 0.31 and GitHub's tables and task lists)."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _CELL, _CELL_BEGUN = re.compile(r"\|[ \t]{0,40}(?=([^ \t]))"), re.compile(r"\|[ 
 
 
 def ruler(cursor: Cursor) -> Progress:
-    """``---``, ``***``, ``===``: a thematic break, or the line under a heading."""
+    """Match ``---``, ``***`` and ``===``: a thematic break, or the line under a heading."""
     return _skip_line(cursor, _RULE, _RULE_BEGUN)
 
 
 def table_rule(cursor: Cursor) -> Progress:
-    """``|---|:-:|``."""
+    """Match ``|---|:-:|``."""
     return _skip_line(cursor, _TABLE_RULE, _TABLE_RULE_BEGUN)
 
 
@@ -42,7 +42,7 @@ def _skip_line(cursor: Cursor, whole: re.Pattern[str], prefix: re.Pattern[str]) 
 
 
 def heading(cursor: Cursor) -> Progress:
-    """``## Title``."""
+    """Match ``## Title``."""
     found = cursor.look(_HEADING, _HEADING_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -53,7 +53,7 @@ def heading(cursor: Cursor) -> Progress:
 
 
 def heading_end(cursor: Cursor) -> Progress:
-    """The ``##`` that may close a heading."""
+    """Match the ``##`` that may close a heading."""
     if cursor.line is not LineContext.HEADING or cursor.before not in " \t":
         return Progress.NOT_MINE
     found = cursor.look(_HEADING_END, _HEADING_END_BEGUN)
@@ -61,7 +61,7 @@ def heading_end(cursor: Cursor) -> Progress:
 
 
 def bullet(cursor: Cursor) -> Progress:
-    """``- item``."""
+    """Match ``- item``."""
     found = cursor.look(_BULLET, _BULLET_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -71,7 +71,7 @@ def bullet(cursor: Cursor) -> Progress:
 
 
 def number(cursor: Cursor) -> Progress:
-    """``1. item``: the number is spoken."""
+    """Match ``1. item``; the number is spoken."""
     found = cursor.look(_NUMBER, _NUMBER_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -81,13 +81,13 @@ def number(cursor: Cursor) -> Progress:
 
 
 def quote(cursor: Cursor) -> Progress:
-    """``> quoted``."""
+    """Match ``> quoted``."""
     found = cursor.look(_QUOTE, _QUOTE_BEGUN)
     return found if isinstance(found, Progress) else cursor.skip(1, "markdown")
 
 
 def task(cursor: Cursor) -> Progress:
-    """``[x]`` after a list marker."""
+    """Match ``[x]`` after a list marker."""
     if not cursor.after_bullet:
         return Progress.NOT_MINE
     found = cursor.look(_TASK, _TASK_BEGUN)
@@ -95,7 +95,7 @@ def task(cursor: Cursor) -> Progress:
 
 
 def footnote(cursor: Cursor) -> Progress:
-    """``[^1]: the note``: the note is spoken."""
+    """Match ``[^1]: the note``; the note is spoken."""
     found = cursor.look(_NOTE, _NOTE_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -104,20 +104,20 @@ def footnote(cursor: Cursor) -> Progress:
 
 
 def definition(cursor: Cursor) -> Progress:
-    """``[name]: https://...``: the whole line is for programs."""
+    """Match ``[name]: https://...`` and skip the whole line."""
     found = cursor.look(_DEFINITION, _DEFINITION_BEGUN)
     return found if isinstance(found, Progress) else cursor.skip(len(found[0]), "markdown")
 
 
 def table(cursor: Cursor) -> Progress:
-    """The first ``|`` of a table's row."""
+    """Match the first ``|`` of a table row."""
     cursor.line = LineContext.TABLE
     cursor.is_line_start = False
     return cursor.skip(1, "markdown")
 
 
 def cell(cursor: Cursor) -> Progress:
-    """``|`` between two cells is a comma; outside of tables too, where it has spaces around it."""
+    """Match a ``|`` between two cells, which becomes a comma; outside tables only with spaces around it."""
     found = cursor.look(_CELL, _CELL_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -129,7 +129,7 @@ def cell(cursor: Cursor) -> Progress:
 
 
 def line_end(cursor: Cursor) -> Progress:
-    """A line end: a longer pause after headings; rows are units."""
+    """Match a line end: a longer pause after headings; rows are units."""
     if cursor.line is LineContext.HEADING:
         cursor.end_unit(Boundary.PARAGRAPH)
     elif cursor.line is LineContext.TABLE:

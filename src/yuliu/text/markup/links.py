@@ -28,7 +28,7 @@ _NAME = re.compile(r"[^\W\d_]{2}")
 
 
 def pause_tag(cursor: Cursor) -> Progress:
-    """``[pause 500ms]``."""
+    """Match ``[pause 500ms]``."""
     found = cursor.look(_PAUSE, _PAUSE_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -39,13 +39,13 @@ def pause_tag(cursor: Cursor) -> Progress:
 
 
 def footnote_mark(cursor: Cursor) -> Progress:
-    """``[^1]`` in a sentence."""
+    """Match ``[^1]`` in a sentence."""
     found = cursor.look(_FOOTNOTE, _FOOTNOTE_BEGUN)
     return found if isinstance(found, Progress) else cursor.skip(len(found[0]), "footnote")
 
 
 def image(cursor: Cursor) -> Progress:
-    """The ``!`` of ``![alt](file)``; the rest is read as a link."""
+    """Match the ``!`` of ``![alt](file)``; the rest is read as a link."""
     if cursor.at + 1 == len(cursor.text):
         return Progress.NOT_MINE if cursor.final else Progress.WAIT
     if cursor.text[cursor.at + 1] != "[":
@@ -57,7 +57,7 @@ def image(cursor: Cursor) -> Progress:
 
 
 def link(cursor: Cursor) -> Progress:
-    """The ``[`` of ``[label](target)``; the label is read as any text."""
+    """Match the ``[`` of ``[label](target)``; the label is read as any text."""
     found = cursor.look(_LINK, _LINK_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -68,7 +68,7 @@ def link(cursor: Cursor) -> Progress:
 
 
 def target(cursor: Cursor) -> Progress:
-    """``](target)`` or ``][name]``."""
+    """Match ``](target)`` and ``][name]``."""
     if not cursor.num_links:
         return Progress.NOT_MINE
     for whole, prefix in ((_TARGET, _TARGET_BEGUN), (_REFERENCE, _REFERENCE_BEGUN)):

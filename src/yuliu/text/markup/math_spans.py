@@ -1,4 +1,4 @@
-"""LaTeX in a text: which dollar signs are formulas and which are money."""
+"""LaTeX in a text, told apart from money."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _SHORT = re.compile(
     r"-?(?:\d{1,9}(?:\.\d{1,9})?%?|\d{0,3}[A-Za-z]'?(?:\([A-Za-z]\))?)|[\w.]{1,4}(?:\s?[-*/,]\s?[\w.]{1,4}){1,9}"
 )
 MAX_SPOKEN = 120
-"""Longer formulas are announced."""
+"""Maximum length of a formula that is read out; longer ones are announced."""
 
 
 def dollar(cursor: Cursor) -> Progress:
-    """``$x^2$``; ``$5 and $10`` is money."""
+    """Match ``$x^2$``; ``$5 and $10`` is money."""
     if cursor.at + 1 == len(cursor.text):
         return Progress.NOT_MINE if cursor.final else Progress.WAIT
     found = cursor.look(_DISPLAY, _DISPLAY_BEGUN) if cursor.text[cursor.at + 1] == "$" else Progress.NOT_MINE
@@ -44,7 +44,7 @@ def dollar(cursor: Cursor) -> Progress:
 
 
 def backslash(cursor: Cursor) -> Progress:
-    r"""``\(x^2\)``, ``\[x^2\]``."""
+    r"""Match ``\(x^2\)`` and ``\[x^2\]``."""
     for whole, prefix in ((_PAREN, _PAREN_BEGUN), (_BRACKET, _BRACKET_BEGUN)):
         found = cursor.look(whole, prefix)
         if found is Progress.WAIT:

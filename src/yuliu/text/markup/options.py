@@ -1,4 +1,4 @@
-"""What the reader takes for markup, and what becomes of it."""
+"""Options of the markup reader: the kinds of markup, and how each is spoken."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, get_args
 from yuliu.errors import InvalidRequest
 
 Handling = Literal["speak", "skip", "announce"]
-"""``announce`` says that something was left out, in the language of the text around it."""
+"""``announce`` says that something was left out, in the language of the surrounding text."""
 
 _CHOICES: dict[str, tuple[object, ...]] = {
     "code_blocks": get_args(Handling),
@@ -23,30 +23,30 @@ _CHOICES: dict[str, tuple[object, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class MarkupOptions:
-    """The defaults suit what language models write."""
+    """Kinds of markup and how each is spoken. The defaults suit the output of language models."""
 
     markdown: bool = True
-    """Reads Markdown, the usual HTML tags and LaTeX; without it they are text."""
+    """Reads Markdown, the usual HTML tags and LaTeX; otherwise they are text."""
     code_blocks: Handling = "announce"
     inline_code: Handling = "speak"
     math: Handling = "speak"
-    """LaTeX between ``$``, ``$$``, ``\\(`` and ``\\[``; long formulas are announced where short ones are spoken."""
+    r"""LaTeX between ``$``, ``$$``, ``\(`` and ``\[``; with ``speak`` long formulas are announced."""
     emoji: Literal["skip", "name"] = "skip"
     urls: Literal["short", "full"] = "short"
-    """``short`` says the host and a path of at most two short names; ``full`` all of it."""
+    """``short`` speaks the host and a path of at most two short names; ``full`` the whole address."""
     stage_directions: Literal["skip", "speak"] = "skip"
-    """``*sighs*`` and the like: one to four words between asterisks, the first a known verb of the stage."""
+    """``*sighs*`` and the like: one to four words between asterisks, the first a known stage verb."""
     ssml: Literal["auto", "on", "off"] = "auto"
-    """``auto``: a text that begins with ``<speak`` is SSML, and nothing else in it is markup; ``on``: SSML tags are
-    understood anywhere, beside Markdown."""
+    """``auto``: a text that begins with ``<speak`` is SSML without any other markup; ``on``: SSML tags are recognised
+    anywhere, beside Markdown."""
     pause_tags: bool = True
-    """``[pause 500ms]``, ``[pause 1.5s]``."""
+    """Recognises ``[pause 500ms]`` and ``[pause 1.5s]``."""
 
     def __post_init__(self) -> None:
-        """Refuse what is not among the choices.
+        """Validate the values.
 
         Raises:
-            InvalidRequest: A value is not one of those accepted; the message names them.
+            InvalidRequest: A value is not accepted; the message names those that are.
         """
         for field in fields(self):
             value = getattr(self, field.name)

@@ -1,7 +1,7 @@
-"""Reads arriving text: markup out, clean text on, every source character accounted for.
+"""Reader of markup in arriving text: removes it, passes clean text on, and accounts for every source character.
 
-One pass: most text is taken in runs without a character that could begin markup; at such a character the rules
-for it are asked in turn (see :mod:`yuliu.text.markup.cursor`). What waits to be decided is all that is ever kept.
+Most text is taken in runs without a character that could begin markup; at such a character its rules are tried in turn
+(see :mod:`yuliu.text.markup.cursor`). Only undecided text is kept.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _JOINERS = re.compile(f"[{emoji.JOINERS}]")
 
 @lru_cache(maxsize=16)
 def _rules(options: MarkupOptions, *, is_ssml: bool) -> tuple[Rules, re.Pattern[str]]:
-    """The rules by the character that they begin with, and the pattern of a run without any such character."""
+    """Return the rules by first character, and the pattern of a run without any such character."""
     rules = {**_ADDRESSES}
     if options.markdown and not is_ssml:
         rules |= _MARKDOWN
@@ -80,16 +80,16 @@ def _rules(options: MarkupOptions, *, is_ssml: bool) -> tuple[Rules, re.Pattern[
 
 
 class MarkupReader:
-    """Takes the markup out of one stream's text. Pure: no clock, no I/O.
+    """Reader of the markup in one stream's text. Pure: no clock, no I/O.
 
-    The same text with the same flushes gives the same events, but for where a run of text is cut into several,
-    however it is cut into deltas. The sources of its texts and skips tile what was pushed. At most about two thousand
-    characters are held until it is decided what they are.
+    The same text with the same flushes gives the same events however it is cut into deltas, except that a run of text
+    may be split. The sources of texts and skips tile the input. At most about two thousand characters are held
+    undecided.
 
     Args:
-        options: What is markup, and what becomes of it.
-        languages: What the voice speaks, preferred first: words that the reader adds are in one of them.
-        lang: All of the text is read as this language; None decides by script.
+        options: Kinds of markup, and how each is spoken.
+        languages: Languages of the voice, preferred first; added words are in one of them.
+        lang: Language of the whole text; None decides by script.
     """
 
     def __init__(
@@ -106,22 +106,22 @@ class MarkupReader:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What of the markup could not be followed so far: fixed sentences, each once, without any of the text."""
+        """Parts of the markup that could not be followed: fixed sentences, each once, without any of the text."""
         return tuple(self._cursor.warnings)
 
     def read_as(self, lang: Lang | None) -> None:
-        """From now on all of the text is read as this language; None decides by script."""
+        """Read all further text as this language; None decides by script."""
         self._cursor.read_as = lang
 
     def push(self, delta: str) -> list[MarkupEvent]:
-        """Take the next piece of text, cut anywhere; return what is now certain, in order."""
+        """Take the next piece of text and return the events that are now certain, in order."""
         cursor = self._cursor
         cursor.text += delta
         cursor.end = len(cursor.text)
         return self._read()
 
     def flush(self) -> list[MarkupEvent]:
-        """Read all that was held as it is: the text has ended or its writer has stalled. More may be pushed."""
+        """Read the held text as it is, because the text has ended or its writer has stalled. More may be pushed."""
         cursor = self._cursor
         if cursor.at == len(cursor.text):
             return []
@@ -146,7 +146,7 @@ class MarkupReader:
         return events
 
     def _decide(self) -> bool:
-        """Whether it is decided if the text is an SSML document."""
+        """Return whether it is decided if the text is an SSML document."""
         found = ssml.begins(self._cursor)
         self._is_decided = found is not Progress.WAIT
         if found is Progress.DONE:
@@ -182,7 +182,7 @@ def _line_start(cursor: Cursor, char: str) -> Progress:
 
 
 def _first(rules: Sequence[Callable[[Cursor], Progress]], cursor: Cursor) -> Progress | None:
-    """What the first rule says that has something to say."""
+    """Return the first result of a rule that is not ``NOT_MINE``."""
     for rule in rules:
         progress = rule(cursor)
         if progress is not Progress.NOT_MINE:

@@ -1,7 +1,7 @@
-"""A subset of SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), read tag by tag and leniently.
+"""Subset of SSML 1.1 (https://www.w3.org/TR/speech-synthesis11/), read tag by tag and leniently.
 
-What is malformed is read as text, with a warning. There are no documents, no entities but the usual ones, and limits on
-depth and lengths, so that nothing can grow.
+Malformed markup is read as text, with a warning. No document tree is built, only the usual entities are known, and
+depth and lengths are limited, so that nothing can grow.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from yuliu.types import Lang, Style
 
 MAX_DEPTH = 32
-"""Elements nested deeper have no effect."""
+"""Maximum depth; elements nested deeper have no effect."""
 _ATTRIBUTE = r"\s{1,20}([\w:.-]{1,40})\s{0,3}=\s{0,3}(\"[^\"<]{0,256}\"|'[^'<]{0,256}')"
 _TAG = re.compile(
     rf"<(?P<slash>/?)(?P<name>[A-Za-z][\w:-]{{0,30}})(?P<attributes>(?:{_ATTRIBUTE}){{0,8}})\s{{0,20}}(?P<empty>/?)>"
@@ -53,31 +53,31 @@ LANGUAGE = "ssml: a language that is not supported was left to be told by its sc
 
 
 def begins(cursor: Cursor) -> Progress:
-    """Whether the text that begins here is an SSML document."""
+    """Return whether the text that begins here is an SSML document."""
     found = cursor.look(_SPEAK, _SPEAK_BEGUN)
     return found if isinstance(found, Progress) else Progress.DONE
 
 
 def declaration(cursor: Cursor) -> Progress:
-    """``<?xml version="1.0"?>``."""
+    """Match ``<?xml version="1.0"?>``."""
     found = cursor.look(_DECLARATION, _DECLARATION_BEGUN)
     return found if isinstance(found, Progress) else cursor.skip(len(found[0]), "ssml_tag")
 
 
 def line_end(cursor: Cursor) -> Progress:
-    """In a document line ends are only layout."""
+    """Match a line end, which is only layout in a document."""
     cursor.end_line()
     return cursor.rewrite(" ", 1)
 
 
 def malformed(cursor: Cursor) -> Progress:
-    """``<`` that begins nothing."""
+    """Warn about a ``<`` that begins nothing."""
     cursor.warn(MALFORMED)
     return Progress.NOT_MINE
 
 
 def tag(cursor: Cursor) -> Progress:
-    """Any well-formed tag; elements that hold one reading are taken whole."""
+    """Match any well-formed tag; elements with a reading of their own are taken whole."""
     found = cursor.look(_TAG, _TAG_BEGUN)
     if isinstance(found, Progress):
         return found
@@ -93,7 +93,7 @@ def tag(cursor: Cursor) -> Progress:
 
 
 def _reading(cursor: Cursor, name: str, attributes: Mapping[str, str], length: int) -> Progress:
-    """``<sub alias="...">text</sub>``: the element as one text."""
+    """Match ``<sub alias="...">text</sub>`` and similar elements as one text."""
     content = _CONTENT.match(cursor.text, cursor.at + length, cursor.end)
     inside = content[0] if content else ""
     after = cursor.at + length + len(inside)

@@ -1,4 +1,4 @@
-"""Values of SSML attributes as numbers; None for what is not understood."""
+"""Values of SSML attributes as numbers; None for values that are not understood."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _VOLUMES_DB = {
 
 
 def break_s(attributes: Mapping[str, str]) -> float | None:
-    """The length of a ``break``, seconds."""
+    """Return the length of a ``break``, seconds."""
     if "time" in attributes:
         found = _TIME.fullmatch(attributes["time"])
         if found is None or float(found[1]) < 0:
@@ -37,7 +37,7 @@ def break_s(attributes: Mapping[str, str]) -> float | None:
 
 
 def rate_factor(value: str) -> float | None:
-    """``slow``, ``120%``, ``+20%``, ``1.2``."""
+    """Return the factor of ``slow``, ``120%``, ``+20%`` or ``1.2``."""
     if value in _RATES:
         return _RATES[value]
     if found := _PERCENT.fullmatch(value):
@@ -51,7 +51,7 @@ def rate_factor(value: str) -> float | None:
 
 
 def pitch_semitones(value: str) -> float | None:
-    """``high``, ``+2st``, ``+10%``; no absolute pitch, which depends on the voice."""
+    """Return the semitones of ``high``, ``+2st`` or ``+10%``; None for absolute pitch, which depends on the voice."""
     if value in _PITCHES:
         return _PITCHES[value]
     if found := _SEMITONES.fullmatch(value):
@@ -64,7 +64,7 @@ def pitch_semitones(value: str) -> float | None:
 
 
 def volume_db(value: str) -> float | None:
-    """``loud``, ``+6dB``, and SSML 1.0's 0 to 100, of which 100 is full."""
+    """Return the decibels of ``loud``, ``+6dB``, or a number from 0 to 100 as in SSML 1.0, where 100 is full volume."""
     if value in _VOLUMES_DB:
         return _VOLUMES_DB[value]
     if found := _DECIBEL.fullmatch(value):

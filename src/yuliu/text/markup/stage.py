@@ -33,7 +33,7 @@ _STAGE_BEGUN = re.compile(r"\*(?:(?P<first>[A-Za-z]{0,12})(?P<rest>(?: [A-Za-z']
 
 
 def stage_length(text: str, at: int) -> int:
-    """Length of the stage direction at ``at`` with its asterisks; 0 if there is none."""
+    """Return the length of the stage direction at ``at`` with its asterisks; 0 if there is none."""
     found = _STAGE.match(text, at)
     if found is None:
         return 0
@@ -45,7 +45,7 @@ def stage_length(text: str, at: int) -> int:
 
 
 def may_be_stage(text: str, at: int) -> bool:
-    """Whether all there is from ``at`` on may yet become a stage direction."""
+    """Return whether the text from ``at`` on may still become a stage direction."""
     found = _STAGE_BEGUN.fullmatch(text, at)
     if found is None:
         return False

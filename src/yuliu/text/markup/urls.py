@@ -1,4 +1,4 @@
-"""Web addresses: the host and a path that can be said in a breath, or all of it. Mail addresses stay as they are."""
+"""Web addresses: the host and a short path, or the whole address. Mail addresses are left as they are."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _PARTS = re.compile(
     r"(?P<scheme>(?:[A-Za-z]{3,5}://)?(?:[^/?#@]{1,200}@)?)(?P<host>[^/?#:@]{1,255})(?P<path>(?:/[A-Za-z][A-Za-z0-9_-]{0,11}){0,2}/?$)?",
     re.IGNORECASE,
 )
-"""A path that is said has at most two short names, and no query behind it."""
+"""Spoken path: at most two short names, without a query."""
 _TRAILING = ".,;:!?'_~"
 
 
 def url(cursor: Cursor) -> Progress:
-    """``https://host/path``."""
+    """Match ``https://host/path``."""
     if cursor.before.isalnum() and cursor.before.isascii():
         return Progress.NOT_MINE
     found = cursor.look(_URL, _URL_BEGUN)
@@ -31,7 +31,7 @@ def url(cursor: Cursor) -> Progress:
 
 
 def say_url(cursor: Cursor, address: str) -> Progress:
-    """Take an address that stands here; ``mailto:`` and what is no address are said as they are, but for the scheme."""
+    """Take the address at the cursor; ``mailto:`` and other non-addresses are spoken without their scheme."""
     found = _PARTS.match(address)
     if found is None or cursor.options.urls == "full":
         return cursor.say(len(address))
@@ -41,7 +41,7 @@ def say_url(cursor: Cursor, address: str) -> Progress:
 
 
 def _trimmed(address: str) -> str:
-    """Without the punctuation of the sentence around it."""
+    """Strip the punctuation of the surrounding sentence."""
     while True:
         if address[-1] == ")" and address.count(")") > address.count("("):
             address = address[:-1]

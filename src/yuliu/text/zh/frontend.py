@@ -1,4 +1,4 @@
-"""The Mandarin front end: text in, units for the Baker voice out."""
+"""Mandarin front end: text in, units for the Baker voice out."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 _LANG = "zh"
 _MAX_CLAUSE = 120
-"""Longer runs of characters are read in parts of this length, so that no library meets a long one."""
+"""Maximum length of a clause; longer runs of characters are read in parts, which bounds the cost of the libraries."""
 
 _STAND_IN = "㒰"
-"""Stands for a syllable that is given for no character of its own; a rare character, so that it joins no word."""
+"""Stand-in for a syllable that is given for no character of its own: a rare character, which joins no word."""
 
 _LATIN = re.compile(r"[A-Za-zÀ-ÖØ-öø-ɏ]+(?:['’][A-Za-z]+)?")
 _CLAUSE_PAUSE = frozenset("，,。.；;：:！!？?…—–\n")
@@ -35,35 +35,36 @@ _PHRASE_PAUSE = frozenset("、·/|~-")
 
 @dataclass(frozen=True, slots=True)
 class _Spoken:
-    """The spoken form with the way back to the text."""
+    """Spoken form with the mapping back to the text."""
 
     text: str
     source: tuple[Span, ...]
-    """Span of the text given, for each spoken character."""
+    """Span of the input for each spoken character."""
     spelled: frozenset[int]
-    """Places in ``text`` whose Latin words are said letter by letter."""
+    """Places in ``text`` whose Latin words are spelled."""
     given: Mapping[int, str]
-    """Syllables that are settled, by their place in ``text``."""
+    """Settled syllables, by their place in ``text``."""
 
 
 class Mandarin:
-    """Reads Mandarin. Loads its tables once (about half a second of CPU, 60 MB); safe to share between threads."""
+    """Mandarin front end. Construction loads its tables (about half a second of CPU, 60 MB); safe to share between
+    threads."""
 
     def __init__(self) -> None:
         self._lexicon = lexicon.load()
 
     def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
-        """Normalise ``text`` and give its syllables.
+        """Normalise ``text`` and return its syllables.
 
         Args:
-            text: One segment; any characters are survived, at a cost that grows with its length.
-            hints: How places in it are to be read; phonemes in pinyin.
-            respelling: What of the spoken form is to be said otherwise.
+            text: One segment with any characters; the cost grows with its length.
+            hints: Readings of places in it; phonemes in pinyin.
+            respelling: Replacements in the spoken form.
 
         Returns:
-            Pieces that tile ``text``; one unit per syllable (or per syllable of a letter's name), phones of the
-            Baker voice, ``after`` one of ``#0`` to ``#3``; what is not spoken under ``language_not_spoken`` (Latin
-            words and other scripts) or ``symbol``.
+            Pieces that tile ``text``; one unit per syllable (or per syllable of a letter's name) with phones of the
+            Baker voice and ``after`` one of ``#0`` to ``#3``; the rest under ``language_not_spoken`` (Latin words and
+            other scripts) or ``symbol``.
         """
         given, refused = given_readings(text, hints) if hints else ([], [])
         rewrites = scan(text, given)
@@ -98,7 +99,7 @@ def _spoken(rewrites: list[Rewrite], words: lexicon.ZhLexicon) -> _Spoken:
 
 
 def _voiced(rewrite: Rewrite, words: lexicon.ZhLexicon) -> str:
-    """What stands in the clause for a rewrite: a character for each of the syllables that are given."""
+    """Return the text of a rewrite for the clause: a character for each given syllable."""
     spoken, syllables = rewrite.spoken, rewrite.syllables
     if not syllables or (len(spoken) == len(syllables) and all(char in words.characters for char in spoken)):
         return spoken
@@ -106,7 +107,7 @@ def _voiced(rewrite: Rewrite, words: lexicon.ZhLexicon) -> str:
 
 
 class _Voicing:
-    """One pass over a spoken form that collects units and skips."""
+    """Single pass over a spoken form that collects units and skips."""
 
     def __init__(self, words: lexicon.ZhLexicon, spoken: _Spoken) -> None:
         self._lexicon = words
@@ -114,7 +115,7 @@ class _Voicing:
         self._units: list[Unit] = []
         self._skipped: list[Skipped] = []
         self._mark = ""
-        """Mark due before the next unit, because of what stands between."""
+        """Mark due before the next unit, because of the characters between."""
 
     def run(self) -> tuple[tuple[Unit, ...], tuple[Skipped, ...]]:
         text, at = self._spoken.text, 0
@@ -193,7 +194,7 @@ class _Voicing:
 
 
 def _without_spoken(skipped: list[Skipped], units: list[Unit]) -> tuple[Skipped, ...]:
-    """Leave out skips inside a rewriting that is spoken otherwise."""
+    """Drop skips inside a rewriting that is spoken."""
     spoken = {unit.source for unit in units}
     return tuple(each for each in skipped if each.source not in spoken)
 

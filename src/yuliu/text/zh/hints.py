@@ -1,4 +1,4 @@
-"""Places whose reading is given: a spoken form, pinyin, or what kind of thing stands there."""
+"""Hinted places of a Mandarin text: a spoken form, pinyin, or the kind of expression."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MARKED_TONES = {"\u0304": "1", "\u0301": "2", "\u030c": "3", "\u0300": "4"}
 
 
 def given_readings(text: str, hints: Sequence[Hint]) -> tuple[list[Rewrite], list[RefusedHint]]:
-    """One rewrite for each hint that can be followed, in order; and the hints that cannot."""
+    """Return one rewrite for each hint that can be followed, in order, and the hints that cannot."""
     placed, refused = in_place(hints, len(text))
     rewrites: list[Rewrite] = []
     for hint in placed:
@@ -48,10 +48,10 @@ def _rewrite(text: str, hint: Hint) -> Rewrite | None:
 
 
 def parse_pinyin(value: str) -> tuple[str, ...]:
-    """Syllables with tone digits, from ``hang2 ye4``, ``hang2ye4`` or ``háng yè`` (5 or 0 is the neutral tone).
+    """Return syllables with tone digits, from ``hang2 ye4``, ``hang2ye4`` or ``háng yè`` (5 or 0 is the neutral tone).
 
     Returns:
-        What :func:`yuliu.text.zh.phones.phones` takes; empty if anything is no syllable that the voice can say.
+        Syllables for :func:`yuliu.text.zh.phones.phones`; empty if any of them is not one that the voice can say.
     """
     syllables: list[str] = []
     for word in re.split(r"[\s'’\-]+", value.strip().lower().replace("u:", "ü")):
@@ -77,7 +77,7 @@ def _can_be_said(syllable: str) -> bool:
 
 
 def _normal(text: str) -> str:
-    """The words that the rules make of a text that stands alone."""
+    """Return the words that the rules make of a text that stands alone."""
     return "".join(each.spoken for each in scan(text))
 
 

@@ -1,7 +1,7 @@
-"""How Mandarin speakers say Latin letters: A is 诶, W is 达不溜.
+"""Mandarin names of Latin letters: A is 诶, W is 达不溜.
 
-The voice knows no English sounds, so a letter inside Mandarin (A4, B超, T恤, GPT) is said with the nearest
-Mandarin syllables. The list is our own.
+The voice knows no English sounds, so a letter inside Mandarin (A4, B超, T恤, GPT) is spoken with the nearest Mandarin
+syllables. The list is our own.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ WORDS: dict[str, tuple[str, ...]] = {
     "net": ("nei4", "te5"),
     "ok": ("ou1", "kei4"),
 }
-"""A few short words that are commonly said in Mandarin syllables; keys in lower case."""
+"""Short words that are commonly spoken in Mandarin syllables; keys in lower case."""
 
 MAX_ACRONYM = 5
-"""Longer runs of capitals are words, not acronyms, and are left to an English voice."""
+"""Maximum length of an acronym; longer runs of capitals are words, left to an English voice."""
 
 _VOWELS = frozenset("aeiouAEIOU")
 
 
 def is_spelled(word: str) -> bool:
-    """Whether a Latin word inside Mandarin is said letter by letter: single letters, GPT, mp (of mp3), ppt."""
+    """Return whether a Latin word inside Mandarin is spelled: single letters, GPT, mp (of mp3), ppt."""
     if len(word) == 1:
         return True
     if len(word) > MAX_ACRONYM:

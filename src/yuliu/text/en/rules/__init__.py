@@ -18,7 +18,7 @@ def _with_digits(rules: Sequence[EnglishRule]) -> Iterator[EnglishRule]:
 
 
 def ordered() -> tuple[EnglishRule, ...]:
-    """All rules; of those that match at the same place the first that does not decline wins."""
+    """Return all rules; of those that match at the same place the first that does not decline wins."""
     return (
         *_with_digits(phones.RULES),
         *addresses.RULES,

@@ -23,7 +23,7 @@ _EXTENSIONS = "|".join(
     )
 )
 _SHORT_EXTENSIONS = "c|h|o|a|r|d"
-"""Extensions only of names in small letters, lest initials be files."""
+"""Extensions of lower-case names only, since initials look the same."""
 _SAID_EXTENSIONS = table(
     "zip: zip; log: log; env: env; lock: lock; bat: bat; go: go; java: java; wav: wave; tar: tar; toml: toml;"
     " yaml: yaml; json: jason; flac: flac; conf: conf; onnx: onnx; jpeg: JPEG; gif: GIF; iso: ISO"
@@ -46,7 +46,7 @@ _PATH_TAIL = r"(?:/[^\s<>\"“”)\]]*[^\s<>\"“”)\],.;:!?']|/)?"
 
 
 def address_words(text: str) -> str:
-    """An address or a path: words, "dot", "slash", "at"; digits one by one where there are more than two."""
+    """Return an address or a path in words: "dot", "slash", "at"; more than two digits are read one by one."""
     return " ".join(filter(None, (_part(part) for part in CHUNKS.findall(text))))
 
 
@@ -97,7 +97,7 @@ def _octets(match: re.Match[str]) -> str:
 
 
 def _hardware(match: re.Match[str]) -> str:
-    """The address of a network card or an IPv6 address, character by character, a pause between groups."""
+    """Return the address of a network card or an IPv6 address, character by character, with a pause between groups."""
     groups = re.split(r"(::|[:-])", match.group())
     spoken = ("colon colon" if group == "::" else _characters(group) for group in groups if group not in (":", "-", ""))
     return ", ".join(spoken)

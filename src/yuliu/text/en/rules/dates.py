@@ -36,7 +36,7 @@ _DECADE_BEFORE = frozenset(listing("the his her their my your our its early mid 
 
 
 def month_name(text: str) -> str:
-    """The full name of a month given in any of its short forms."""
+    """Return the full name of a month given in any of its short forms."""
     return next(name for name in _MONTHS if name[:3].lower() == text[:3].lower())
 
 
@@ -45,7 +45,7 @@ def _day(text: str) -> str:
 
 
 def date_words(year_value: int | None, month: int, day: int) -> str | None:
-    """ "March fifteenth twenty twenty four"; None if there is no such day."""
+    """Return a date such as "March fifteenth twenty twenty four"; None if there is no such day."""
     if not (1 <= month <= 12 and 1 <= day <= 31):
         return None
     words = f"{_MONTHS[month - 1]} {ordinal(day)}"
@@ -99,7 +99,7 @@ def _day_month_joined(match: re.Match[str]) -> str | None:
 
 
 def _year_month(match: re.Match[str]) -> str | None:
-    """``2024/7`` is "July twenty twenty four"; ``2001/02`` a season."""
+    """Read ``2024/7`` as "July twenty twenty four"; ``2001/02`` is a season."""
     value, month = int(match["year"]), int(match["month"])
     if len(match["month"]) == 2 and month == (value + 1) % 100:
         return None
@@ -133,7 +133,7 @@ def _weekdays(match: re.Match[str]) -> str:
 
 
 def clock_words(hour: int, minute: int, *, half: str | None, second: str | None) -> str | None:
-    """A time of day; ``half`` is "a", "p" or None, ``second`` digits or None."""
+    """Return a time of day in words; ``half`` is "a", "p" or None, ``second`` digits or None."""
     if hour > 24 or minute > 59:
         return None
     words = cardinal(hour)
@@ -147,13 +147,13 @@ def clock_words(hour: int, minute: int, *, half: str | None, second: str | None)
 
 
 def _verse(match: re.Match[str]) -> str:
-    """``John 3:16`` is "John three sixteen"."""
+    """Read ``John 3:16`` as "John three sixteen"."""
     last = f" to {cardinal(int(match['last']))}" if match["last"] else ""
     return f"{match['book']} {cardinal(int(match['chapter']))} {cardinal(int(match['verse']))}{last}"
 
 
 def _clock_dotted(match: re.Match[str]) -> str | None:
-    """``10.30am``, as it is written in Britain."""
+    """Read ``10.30am``, the British spelling."""
     words = clock_words(int(match["hour"]), int(match["minute"]), half=_half(match), second=None)
     return words and words + ("." if _ends_sentence(match) else "")
 
@@ -163,28 +163,28 @@ def _half(match: re.Match[str]) -> str | None:
 
 
 def _lasts(match: re.Match[str]) -> bool:
-    """Whether it tells how long, not when: hours with seconds, unless behind "at" or with two digits for the hour."""
+    """Return whether the match is a duration: hours with seconds, unless behind "at" or with a two-digit hour."""
     if match["half"] or match["second"] is None:
         return match["hour"] == "0" and word_before(match) in _LASTING
     return word_before(match) in _LASTING or (len(match["hour"]) == 1 and word_before(match) not in _AT)
 
 
 def duration_words(hours: int, minutes: int, seconds: int) -> str:
-    """ "one hour two minutes and five seconds"; what is zero is left out."""
+    """Return a duration such as "one hour two minutes and five seconds"; zero parts are left out."""
     counts = ((hours, "hour"), (minutes, "minute"), (seconds, "second"))
     said = [f"{cardinal(count)} {name}{'' if count == 1 else 's'}" for count, name in counts if count]
     return " ".join([*said[:-1], *(["and"] if len(said) > 1 else []), *said[-1:]]) or "zero seconds"
 
 
 def _timed(match: re.Match[str]) -> str:
-    """Minutes, seconds and a fraction: ``3:59.4`` is "three fifty nine point four"."""
+    """Read minutes, seconds and a fraction: ``3:59.4`` is "three fifty nine point four"."""
     low = int(match["minute"])
     seconds = f"{'oh ' if low < 10 else ''}{cardinal(low)}" if low else "oh oh"
     return f"{cardinal(int(match['hour']))} {seconds} point {digits(match['fraction'])}"
 
 
 def _military(match: re.Match[str]) -> str | None:
-    """``0800 hours`` is "oh eight hundred", ``1900 hours`` "nineteen hundred"."""
+    """Read ``0800 hours`` as "oh eight hundred", ``1900 hours`` as "nineteen hundred"."""
     hour, minute = match["hour"], int(match["minute"])
     if hour[0] != "0" and word_before(match) not in _AT:
         return None
@@ -378,4 +378,4 @@ NAMES = (
         _weekday,
     ),
 )
-"""Rules that need no digit; tried after the others."""
+"""Rules for text without digits; tried after the others."""

@@ -18,7 +18,7 @@ class _Currency:
     one: str
     many: str
     cent: str = ""
-    """One hundredth; empty where amounts with decimals are read as decimals."""
+    """Name of one hundredth; empty where amounts with decimals are read as decimals."""
     cents: str = ""
 
 
@@ -48,7 +48,7 @@ SCALES = table(
     "k: thousand; K: thousand; m: million; M: million; mn: million; mm: million; MM: million; b: billion; B: billion;"
     " bn: billion; t: trillion; T: trillion; tn: trillion"
 )
-"""Letters that stand for a scale right behind an amount."""
+"""Letters for a scale directly behind an amount."""
 _PER = table(
     "month: month; mo: month; day: day; year: year; yr: year; week: week; wk: week; hour: hour; hr: hour; h: hour;"
     " person: person; kg: kilogram; lb: pound; gal: gallon; unit: unit; user: user; seat: seat; share: share;"
@@ -74,7 +74,8 @@ _PER_TAIL = rf"(?:/(?P<per>{any_of(_PER)})(?!\w))?"
 
 
 def _amount(run: str, currency: _Currency) -> str:
-    """``3.50`` dollars is "three dollars and fifty cents", ``3.999`` "three point nine nine nine dollars"."""
+    """Return an amount: ``3.50`` dollars is "three dollars and fifty cents", ``3.999`` "three point nine nine nine
+    dollars"."""
     head, _, fraction = run.partition(".")
     if fraction and (len(fraction) != 2 or not currency.cent):
         return f"{number(run)} {currency.many}"
@@ -87,7 +88,7 @@ def _amount(run: str, currency: _Currency) -> str:
 
 
 def _sum(match: re.Match[str]) -> str:
-    """The amount of a match with its scale and currency."""
+    """Return the amount of a match with its scale and currency."""
     currency = _NAMES[match["symbol"]]
     scale = match["scale"] or match["letter"]
     if scale:
@@ -110,7 +111,7 @@ def _money(match: re.Match[str]) -> str:
 
 
 def _describes(match: re.Match[str]) -> bool:
-    """Whether the amount stands before a noun that it describes: "$5 bill", "$10-million deal", "$20-a-day"."""
+    """Return whether the amount describes the next noun: "$5 bill", "$10-million deal", "$20-a-day"."""
     hyphened = match.string[match.end() : match.end() + 1] == "-" and word_after(match) != ""
     after = word_after(match)
     if word_before(match) in ("a", "an", "the") and not match["per"] and after.islower() and after not in NO_NOUNS:
@@ -143,7 +144,7 @@ def _cents(match: re.Match[str]) -> str:
 
 
 def _continental(match: re.Match[str]) -> str:
-    """``€1.299,00``: points between thousands and a comma before cents."""
+    """Read ``€1.299,00``: points between thousands and a comma before cents."""
     currency = _NAMES[match["symbol"]]
     return _signed(match["sign"], _amount(match["amount"].replace(".", "").replace(",", "."), currency))
 

@@ -1,4 +1,4 @@
-"""Names that machines and their makers use: versions, identifiers, hashtags, letters mixed with digits."""
+"""Names used by machines and manufacturers: versions, identifiers, hashtags, letters mixed with digits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from yuliu.text.en.rule import EnglishRule
 from yuliu.text.en.tables import any_of, listing
 
 CHUNKS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_]+|.", re.DOTALL)
-"""Cuts "getHTTPUser2" into get, HTTP, User, 2."""
+"""Pattern that cuts "getHTTPUser2" into get, HTTP, User, 2."""
 _VERSIONED = listing(
     "version Version release Release Python Node iOS iPadOS macOS Android Ubuntu Debian Fedora Java PHP Ruby Go Rust"
     " Swift Kotlin CUDA PyTorch TensorFlow Windows Chrome Firefox Safari Django Linux Kubernetes Perl Postgres"
@@ -18,11 +18,11 @@ _VERSIONED = listing(
 _ROADS = frozenset(listing("US SR CA FM NH Hwy Rt"))
 _AIRLINES = listing("UA AA DL BA LH AF KL QF SQ CX EK WN MU CZ NH JL CA QR TK AC AS")
 _SPELLED = frozenset(listing("mp ps gpt ipv vgg rtx gtx ddr usb hdmi md sha utf iso px ev cd dvd ml ai"))
-"""Small-letter starts of mixed names that are spelled: mp3, ipv6, sha256."""
+"""Lower-case starts of mixed names that are spelled: mp3, ipv6, sha256."""
 
 
 def name_words(text: str) -> str:
-    """``snake_case`` and ``camelCase`` names as words; other marks are left out but the dot."""
+    """Return ``snake_case`` and ``camelCase`` names as words; of other marks only the dot is read."""
     return " ".join(filter(None, (_part(part) for part in CHUNKS.findall(text))))
 
 
@@ -51,7 +51,7 @@ def _handle(match: re.Match[str]) -> str:
 
 
 def _version_words(text: str) -> str:
-    """``2.0.1`` is "two point zero point one"; a part of two digits is one number, unless it starts with a zero."""
+    """Read ``2.0.1`` as "two point zero point one"; a part of two digits is one number, unless it starts with 0."""
     return " point ".join(whole(part) if len(part) <= 2 else digits(part) for part in text.split("."))
 
 
@@ -72,7 +72,7 @@ def _plus_plus(match: re.Match[str]) -> str:
 
 
 def _mixed(match: re.Match[str]) -> str:
-    """Letters and digits in one word: "GPT four O", "COVID nineteen", "UA one two three"."""
+    """Read letters and digits in one word: "GPT four O", "COVID nineteen", "UA one two three"."""
     parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+(?:\.\d+)?(?:s\b)?", match.group())
     return " ".join(_mixed_part(part, lead=parts[0], follows=index > 0) for index, part in enumerate(parts))
 

@@ -31,11 +31,11 @@ _DENOMINATORS = {
 }  # fmt: skip
 _LIKELY_YEARS = range(1500, 2100)
 _OUR_YEARS = range(2010, 2036)
-"""Years even before a plural ("the 2024 elections"), unless the noun is one that is counted."""
+"""Years even before a plural ("the 2024 elections"), unless the noun is countable."""
 _POSSIBLE_YEARS = range(1010, 2100)
 """Years only after a word like "in"."""
 _IDENTIFIER_DIGITS = 10
-"""So many digits without separators are an identifier or a telephone number, unless they end in zeros."""
+"""Minimum length of a run of digits that is an identifier or a telephone number, unless it ends in zeros."""
 _EDGE = r"(?!\w|[-–.,:/]\d)"
 _START = r"(?<![\w.,/:$-])"
 _UNIT_TAIL = (
@@ -87,7 +87,7 @@ def _mixed_fraction(match: re.Match[str]) -> str | None:
 
 
 def fraction_words(top: str, bottom: str) -> str | None:
-    """``3/4`` is "three quarters"; None where the denominator has no common name."""
+    """Read ``3/4`` as "three quarters"; None where the denominator has no common name."""
     name = _DENOMINATORS.get(int(bottom))
     if name is None or top[0] == "0" or bottom[0] == "0":
         return None
@@ -119,12 +119,12 @@ def _fraction(match: re.Match[str]) -> str | None:
 
 
 def _is_share(top: str, bottom: str) -> bool:
-    """Whether it tells how a whole is divided: ``60/40``."""
+    """Return whether the match divides a whole: ``60/40``."""
     return top.isdigit() and min(len(top), len(bottom)) == 2 and int(top) + int(bottom) == 100
 
 
 def _is_mark(match: re.Match[str]) -> bool:
-    """Whether it is so many points out of so many: "4.5/5 stars", "8/10"."""
+    """Return whether the match is a score out of a maximum: "4.5/5 stars", "8/10"."""
     top, bottom = match["top"], match["bottom"]
     if (
         "." in top
@@ -145,7 +145,7 @@ def _always(match: re.Match[str]) -> str:
 
 
 def _parts_of(match: re.Match[str]) -> str | None:
-    """``2/3rds``, ``1/60th``: a fraction whose ending is written out."""
+    """Read a fraction with a written ending: ``2/3rds``, ``1/60th``."""
     top, bottom = match["top"], match["bottom"]
     words = fraction_words(top, bottom)
     if words is None:
@@ -158,7 +158,7 @@ def _hundredths(match: re.Match[str]) -> str:
 
 
 def _thousands(match: re.Match[str]) -> str | None:
-    """Thousands set apart by spaces, apostrophes or low lines; not telephone numbers."""
+    """Read thousands separated by spaces, apostrophes or underscores, except in telephone numbers."""
     if word_before(match) in ("call", "dial", "ring", "phone", "text", "tel", "fax", "number", "no", "code"):
         return None
     return sign_words(match["sign"]) + number(re.sub(r"[ '_]", "", match["run"]))
@@ -178,7 +178,7 @@ def _hex(match: re.Match[str]) -> str:
 
 
 def spelled(run: str) -> str:
-    """Letters and digits one by one."""
+    """Return letters and digits one by one."""
     return " ".join(digits(char) if char.isdigit() else char.upper() for char in run)
 
 
@@ -192,7 +192,7 @@ def _scientific(match: re.Match[str]) -> str:
 
 
 def _continental(match: re.Match[str]) -> str:
-    """Points between thousands and a comma before decimals."""
+    """Read points between thousands and a comma before decimals."""
     return number(match.group().replace(".", "").replace(",", "."))
 
 
@@ -289,4 +289,4 @@ RULES = (
 LAST = (
     EnglishRule("number", re.compile(rf"(?P<sign>(?<![\w)\].%])[-+±](?=[\d.]))?(?P<run>{NUMBER})"), _year_or_number),
 )
-"""Whatever digits are left."""
+"""Rules for all remaining digits."""

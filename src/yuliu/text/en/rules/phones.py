@@ -1,4 +1,4 @@
-"""Telephone numbers, cards, codes and other digits that are said one by one; rooms and models, said in pairs."""
+"""Telephone numbers, cards, codes and other digits that are read one by one; rooms and models, read in pairs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _KEYED = re.compile(r"(?i:press|dial|enter|hit|then|by|key in|call) \Z")
 
 
 def grouped_digits(text: str) -> str:
-    """Digits one by one, a pause between groups."""
+    """Return the digits one by one, with a pause between groups."""
     groups = re.findall(r"\d+", text)
     return (" " if all(len(group) == 1 for group in groups) else ", ").join(map(digits, groups))
 
@@ -72,7 +72,7 @@ def _room(match: re.Match[str]) -> str:
 
 
 def _keys(match: re.Match[str]) -> str | None:
-    """What is pressed on a telephone: ``*67#`` is "star six seven pound"."""
+    """Read the keys of a telephone: ``*67#`` is "star six seven pound"."""
     if not _KEYED.search(before(match, 12)):
         return None
     names = {"*": "star", "#": "pound"}

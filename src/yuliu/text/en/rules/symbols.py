@@ -1,4 +1,4 @@
-"""Symbols that are spoken, and what is left out."""
+"""Symbols that are spoken, and those that are left out."""
 
 from __future__ import annotations
 
@@ -111,4 +111,4 @@ LAST = (
     ),
     EnglishRule("foreign", re.compile(rf"[{''.join(_GREEK)}]+"), lambda match: ""),
 )
-"""Whatever is neither a letter of ours nor punctuation."""
+"""Characters that are neither letters of ours nor punctuation."""

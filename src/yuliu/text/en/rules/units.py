@@ -11,12 +11,13 @@ from yuliu.text.en.rules.money import NO_NOUNS, NUMBER, SCALES
 from yuliu.text.en.tables import any_of, listing
 
 _TIGHT_ONLY = frozenset(listing("in pt t mo us b lx mil g s"))
-"""Also words or letters: units only right behind the number ("5in", never "5 in"), except as below."""
+"""Units that are also words or letters: units only directly behind the number ("5in", never "5 in"), except as below.
+"""
 _CAPITALS = frozenset(listing("V W B J"))
 _PLACES = frozenset(
     listing("room section apartment apt gate flat seat level grade step figure type chapter part unit block platform")
 )
-"""Words whose numbers may have a letter behind them that is no unit."""
+"""Words whose numbers may have a letter behind them that is not a unit."""
 _PER_TAIL = rf"(?:/(?P<per>{any_of(PER)})(?![\w^]))?"
 _SIGN = r"(?P<sign>(?<![\w)])[-+±])?"
 _FIRST_UNIT = listing("km kg cm mm mg ml g m ft lb lbs oz L KB MB GB TB W kW V A Hz kHz MHz GHz mph")
@@ -27,19 +28,19 @@ _RANGE = (
 _COUNTED = frozenset(
     listing("people users dollars euros pounds tokens views records rows parameters params followers of")
 )
-"""Nouns that are counted in millions and billions."""
+"""Nouns counted in millions and billions."""
 _TURNS = frozenset(listing("angle turn rotation bend slope tilt view arc curve lens"))
 _LINES = frozenset(listing("240 360 480 576 720 1080 1440 2160 4320"))
-"""Heights of pictures, said in pairs before p or i."""
+"""Heights of pictures, read in pairs before p or i."""
 
 
 def sign_words(sign: str | None) -> str:
-    """The word for a sign before a number, with its space; empty without a sign."""
+    """Return the word for a sign before a number, with its space; empty without a sign."""
     return {"-": "minus ", "+": "plus ", "±": "plus or minus "}.get(sign or "", "")
 
 
 def _first_words(match: re.Match[str]) -> str:
-    """The first of two numbers, and what joins them to the second."""
+    """Return the first of two numbers, and the word that joins them."""
     if not match["first"]:
         return ""
     unit, by = match["first_unit"], match["dash"] in ("x", "×")
@@ -65,7 +66,7 @@ def _measure(match: re.Match[str]) -> str | None:
 
 
 def _describes(match: re.Match[str]) -> bool:
-    """Whether the measure stands before a noun that it describes: "5-km run", "a 5 kg bag"."""
+    """Return whether the measure describes the next noun: "5-km run", "a 5 kg bag"."""
     after = word_after(match)
     if match.string[match.end() : match.end() + 1] == "-" or match["gap"] == "-":
         return True
@@ -120,7 +121,7 @@ def _feet_inches(match: re.Match[str]) -> str:
 
 
 def _team(match: re.Match[str]) -> str:
-    """``49ers`` is "forty niners"."""
+    """Read ``49ers`` as "forty niners"."""
     words = number(match["amount"])
     return words + ("rs" if words.endswith("e") else "ers")
 
@@ -136,14 +137,14 @@ def _basis_points(match: re.Match[str]) -> str | None:
 
 
 def _marked_dimensions(match: re.Match[str]) -> str:
-    """``8.5" x 11"``: inches by inches, feet by feet."""
+    """Read ``8.5" x 11"``: inches by inches, feet by feet."""
     names = {"'": ("foot", "feet"), '"': ("inch", "inches")}[match["mark"]]
     first, last = match["first"], match["last"]
     return f"{number(first)} {names[first != '1']} by {number(last)} {names[last != '1']}"
 
 
 def _bearing(match: re.Match[str]) -> str:
-    """Degrees, minutes and seconds with a point of the compass: ``40°42'N``."""
+    """Read degrees, minutes and seconds with a point of the compass: ``40°42'N``."""
     parts = ((match["amount"], "degree"), (match["minutes"], "minute"), (match["seconds"], "second"))
     words = " ".join(f"{number(run)} {name}{'' if run == '1' else 's'}" for run, name in parts if run)
     return f"{words} {_COMPASS[match['point']]}"
@@ -180,13 +181,13 @@ def _letter(match: re.Match[str]) -> str | None:
 
 
 def _is_unknown(match: re.Match[str]) -> bool:
-    """Whether the x behind a number stands in a formula: ``2x + 1``."""
+    """Return whether the x behind a number stands in a formula: ``2x + 1``."""
     after = match.string[match.end() : match.end() + 3]
     return re.match(r" ?[+=^*)]| - ?\d|-\d", after) is not None or re.search(r"[=+] ?\Z", before(match, 2)) is not None
 
 
 def _is_scale(match: re.Match[str]) -> bool:
-    """Whether K, M, B or T behind a number multiplies it, and is not the letter of a room, a firm or a model."""
+    """Return whether K, M, B or T behind a number multiplies it, rather than naming a room, a firm or a model."""
     letter, run, after = match["letter"], match["amount"], word_after(match)
     if letter in "kK":
         return True
@@ -206,7 +207,7 @@ _CLOCK_UNITS = {"h": "hour", "m": "minute", "s": "second"}
 
 
 def _duration(match: re.Match[str]) -> str:
-    """``2h 30m`` is "two hours thirty minutes"."""
+    """Read ``2h 30m`` as "two hours thirty minutes"."""
     parts = re.findall(r"(\d+) ?([hms])", match.group() + ("m" if match.group()[-1].isdigit() else ""))
     return " ".join(
         f"{number(run)} {_CLOCK_UNITS[unit] if run == '1' else plural_of(_CLOCK_UNITS[unit])}" for run, unit in parts

@@ -17,7 +17,7 @@ TITLES = table(
     " Drs: Doctors; Sens: Senators; Reps: Representatives; Govs: Governors; Gens: Generals; Profs: Professors;"
     " Revs: Reverends; Mses: Mizzes"
 )
-"""Said in full before a name, with or without a dot."""
+"""Titles read in full before a name, with or without a dot."""
 ABBREVIATIONS = table(
     "th': the; ol': old; Jr.: Junior; Sr.: Senior; St.: Street; Ave.: Avenue; Blvd.: Boulevard; Rd.: Road; Ln.: Lane;"
     " Hwy.: Highway; Pkwy.: Parkway; Apt.: Apartment; apt.: apartment; Bldg.: Building; Ltd.: Limited;"
@@ -40,7 +40,7 @@ ABBREVIATIONS = table(
     " appt.: appointment; Asst.: Assistant; asst.: assistant; mgr.: manager; Mgr.: Manager; qty.: quantity;"
     " Pres.: President; Dir.: Director; Exec.: Executive; Attn.: Attention; attn.: attention; n.b.: note"
 )
-"""Said in full wherever they stand as a word of their own."""
+"""Abbreviations read in full wherever they stand as a word of their own."""
 COUNTED = listing(
     "Chapter chapter Part part Act act Scene scene Section section Volume volume Vol Ch Fig Pt Book book Phase phase"
     " Article article War Mark Type type Level level Stage stage Class class Grade grade Bowl Apollo Gemini Fantasy"
@@ -66,13 +66,13 @@ REGNAL = listing(
 _RULER = re.compile(r"(?i:\b(?:king|queen|pope|emperor|empress|tsar|czar|prince|sultan|pharaoh|kaiser|saint)\b)")
 _NUMERAL = r"(?P<numeral>(?=[IVXLCDM])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3}))(?<=[IVXLCDM])"
 _REGNAL_AFTER = re.compile(r" (?:of|was|reigned|ruled|died|became|and his|and her)\b|'s\b|$|[.,;!?)]")
-"""What may follow "Charles I" when it is the king and not the name and the pronoun."""
+"""Text after "Charles I" where it is the king rather than the name and the pronoun."""
 _CLOSES = re.compile(r"[ \"'”)]{0,4}\Z")
 _NEXT_SENTENCE = re.compile(r"[\"”)]? [A-Z]")
 _SPEAKER_AFTER = re.compile(
     r" (?:am|have|had|will|would|tried|think|know|can|could|should|saw|want|guess|did|do|said|met|went|like|need)\b"
 )
-"""What follows "I" the pronoun, not the numeral."""
+"""Text after "I" the pronoun."""
 _GREETED = frozenset(listing("hi hello dear the ask and meet see call with to is was for by from thanks"))
 _NUMERO = table("No: Number; no: number; Nos: Numbers; nos: numbers; p: page; pp: pages; Pp: Pages; P: page")
 _NUMBERED = table(
@@ -91,14 +91,14 @@ _BEFORE_COLON = table(
     " Acct: Account; acct: account; wt: weight; Wt: Weight; ht: height; Ht: Height; Mon: Monday; Tue: Tuesday;"
     " Tues: Tuesday; Wed: Wednesday; Thu: Thursday; Thurs: Thursday; Fri: Friday; Sat: Saturday; Sun: Sunday"
 )
-"""Short forms that head a value ("Hrs: 8-8"), where they lack the dot that tells them elsewhere."""
+"""Short forms at the head of a value ("Hrs: 8-8"), where their dot is missing."""
 _ROADS = table("St: Street; Ave: Avenue; Rd: Road; Blvd: Boulevard; Ln: Lane; Hwy: Highway; Pkwy: Parkway")
 _CAPITAL_TITLES = table("MR: Mister; MRS: Missus; MS: Miz; DR: Doctor; PROF: Professor; ST: Saint")
 _BARE_UNITS = listing("mmHg kg km cm mm ml mL mg GHz MHz kHz Hz kWh mph km/h kph fps dB Mbps Gbps kbps rpm")
-"""Units that are no words, read in full where no number stands before them."""
+"""Units that are not words, read in full where no number stands before them."""
 _NOT_SURNAMES = frozenset((*COUNTED, *REGNAL))
 _WINDOW = 40
-"""Characters before a match in which a house number or a ruler's title is looked for."""
+"""Number of characters before a match in which a house number or a ruler's title is searched."""
 
 
 def _title(match: re.Match[str]) -> str:
@@ -110,7 +110,7 @@ def _title(match: re.Match[str]) -> str:
 
 
 def _final(match: re.Match[str]) -> bool:
-    """Whether a dot at the end of the match also ends a sentence."""
+    """Return whether a dot at the end of the match also ends a sentence."""
     if _CLOSES.match(match.string, match.end()):
         return True
     return match.group() == "etc." and _NEXT_SENTENCE.match(match.string, match.end()) is not None
@@ -133,7 +133,7 @@ def _numbered(match: re.Match[str]) -> str:
 
 
 def _road(match: re.Match[str]) -> str | None:
-    """``10 Downing St``: a road without a dot, only behind its house number or the number of a street."""
+    """Read ``10 Downing St``: a road without a dot, only behind its house number or the number of a street."""
     house = re.search(r"\d(?:st|nd|rd|th)? (?:[NSEW]\.? )?(?:[A-Z][a-z]+ ){0,2}\Z", before(match, _WINDOW))
     return _ROADS[match["road"]] if house else None
 

@@ -75,7 +75,7 @@ def _building(match: re.Match[str]) -> str:
 
 
 def _address(match: re.Match[str]) -> str | None:
-    """Building, unit and room: 3-2-501."""
+    """Read building, unit and room: 3-2-501."""
     if in_equation(match):
         return None
     parts = match[0].split("-")
@@ -97,7 +97,7 @@ def _plate(match: re.Match[str]) -> str:
 
 
 def _model(match: re.Match[str]) -> str | None:
-    """Digits that follow Latin letters: RTX4090, H264, i7-13700K, but iPhone 15, Top 100."""
+    """Read digits that follow Latin letters: RTX4090, H264, i7-13700K, but iPhone 15, Top 100."""
     digits = match[0]
     if len(digits) <= 2 or (len(digits) <= 4 and digits.endswith("00") and digits[0] != "0"):
         return None
@@ -109,7 +109,7 @@ def _year_name(match: re.Match[str]) -> str:
 
 
 def _hidden(match: re.Match[str]) -> str:
-    """138****1234: what is hidden is told."""
+    """Read 138****1234, including the number of hidden digits."""
     return "".join("星" if char == "*" else spell_digits(char, one="幺") for char in match[0])
 
 
@@ -122,7 +122,7 @@ _ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50}
 
 
 def roman(numeral: str) -> int:
-    """The value of a Roman numeral up to 89; 0 when it is not written as one."""
+    """Return the value of a Roman numeral up to 89; 0 for any other text."""
     values = [_ROMAN[letter] for letter in numeral]
     total = sum(
         -value if value < following else value for value, following in zip(values, [*values[1:], 0], strict=True)
@@ -170,7 +170,7 @@ _ENDING = (
     r"(?i:csv|txt|pdf|docx?|xlsx?|pptx?|zip|rar|tar|gz|mp[34]|wav|flac|mkv|avi|jpe?g|png|gif|json|xml|html?|md|py|js|exe|log)"
     r"(?![A-Za-z0-9])"
 )
-"""How names of files end."""
+"""Extensions of file names."""
 _HOST = rf"(?:{_LABEL}\.){{1,6}}{_TLD}"
 _PATH = r"(?::\d{2,5})?(?:/[A-Za-z0-9\-._~%/?=&#+]{0,200})?(?<![.?])"
 
@@ -238,4 +238,4 @@ RULES: tuple[MandarinRule, ...] = (
     rule("_", r"(?<=[A-Za-z\d])_(?=[A-Za-z\d])", "下划线"),
     rule(DIGIT, r"(?<![A-Za-z\d])\d{1,3}(?:-\d{1,4}){2,5}(?![\d\-])|\d{1,2}-\d{3,4}(?=室|号|房)", _address),
 )
-"""In the order in which they are tried."""
+"""Rules in the order in which they are tried."""

@@ -59,7 +59,7 @@ def _ancient_year(match: re.Match[str]) -> str | None:
 
 
 def _occasion(match: re.Match[str]) -> str:
-    """5.1放假 is 五一, 9.18事变 九一八, 10.1 十一."""
+    """Read 5.1放假 as 五一, 9.18事变 as 九一八, 10.1 as 十一."""
     month, _, day = match[0].replace("·", ".").partition(".")
     if month == day and len(day) == 2:
         return "双" + cardinal(day)
@@ -67,7 +67,7 @@ def _occasion(match: re.Match[str]) -> str:
 
 
 def _generation(match: re.Match[str]) -> str | None:
-    """80后 is 八零后."""
+    """Read 80后 as 八零后."""
     return None if before(match, 1) in ("第", "前", "近", "约") else spell_digits(match[0])
 
 
@@ -121,7 +121,7 @@ def _time(match: re.Match[str]) -> str | None:
 
 
 def _lasting(match: re.Match[str]) -> str | None:
-    """用时2:03:59 lasts so long; of two numbers the first are minutes."""
+    """Read the duration in 用时2:03:59; of two numbers the first are minutes."""
     if not _LASTING_BEFORE.search(before(match, 7)):
         return None
     hours, minutes, seconds = match["h"], match["m"], match["s"]
@@ -171,4 +171,4 @@ RULES: tuple[MandarinRule, ...] = (
     rule("-~", r"(?:(?<=\d[/.-]\d)|(?<=\d[/.-]\d\d))\s?[-~]\s?(?=\d{4}[/.-]\d)", "到"),
     rule("-~", r"(?<=:\d\d)\s?[-~]\s?(?=\d{1,2}:\d\d|[次翌]日|凌晨|[早晚]|[上下]午)", "到"),
 )
-"""In the order in which they are tried."""
+"""Rules in the order in which they are tried."""

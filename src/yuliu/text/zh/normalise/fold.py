@@ -1,4 +1,4 @@
-"""Folding of letter forms, one character to one character, so that every offset stays what it is."""
+"""Folding of letter forms, one character to one character, so that every offset is kept."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ _MATCHED: dict[int, int | str] = {
 
 
 def plain(text: str) -> str:
-    """Full-width letters and digits become ASCII; everything else stays. Same length as ``text``."""
+    """Return full-width letters and digits as ASCII; everything else and the length are unchanged."""
     return text.translate(_PLAIN)
 
 
 def for_matching(text: str) -> str:
-    """Beside letters and digits, fold signs, dashes and the traditional characters that rules look at.
+    """Fold signs, dashes and the traditional characters that rules look at, beside letters and digits.
 
-    Same length as ``text``. Full-width commas, stops and brackets stay: they are punctuation, not part of numbers.
+    The length is unchanged. Full-width commas, stops and brackets are kept: they are punctuation, not part of numbers.
     """
     return text.translate(_MATCHED)

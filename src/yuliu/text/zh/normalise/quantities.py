@@ -47,7 +47,7 @@ _MEASURE = (
 
 
 def _amount(number: str, magnitude: str | None) -> str:
-    """An amount of money: 1.2万, or 1.5M for 一百五十万; nobody says the zeros at the end of 5.50."""
+    """Read an amount of money: 1.2万, or 1.5M as 一百五十万; final zeros as in 5.50 are not read."""
     words = (magnitude or "").strip()
     if "." in number:
         number = number.rstrip("0").rstrip(".")
@@ -115,7 +115,7 @@ def _ampere(match: re.Match[str]) -> str | None:
 
 
 def _ten_thousands(match: re.Match[str]) -> str:
-    """Watts, unless people or things are counted: 3W人, 5w粉丝."""
+    """Read W as watts, unless people or things are counted: 3W人, 5w粉丝."""
     watts = match[0].endswith("W") or re.search(r"[功率灯充电耗瓦]", before(match, 6) + after(match, 4))
     counted = re.match(r"[人粉块元用次阅播多名个条赞字+]", after(match, 1))
     return count(match["a"], "万") + ("瓦" if watts and not counted else "万")
@@ -137,7 +137,7 @@ def _measures(match: re.Match[str]) -> str | None:
 
 
 def _range(match: re.Match[str]) -> str | None:
-    """3-5 before a measure word, 1~2: from ... to; not 5-3=2, 2-1 (a score), or a model's name."""
+    """Read 3-5 before a measure word and 1~2 as ranges, but not 5-3=2, 2-1 (a score), or a model's name."""
     first, last, dash = match["a"], match["b"], match["dash"]
     following = after(match, 3)
     if in_equation(match) or re.match(r"\s?[-/]", following):
@@ -156,7 +156,7 @@ def _value(number: str) -> float:
 
 
 def _about(match: re.Match[str]) -> str | None:
-    """2、3个 is 两三个."""
+    """Read 2、3个 as 两三个."""
     first, last = match["a"], match["b"]
     if int(last) != int(first) + 1 or "第" in before(match, 2):
         return None
@@ -166,7 +166,7 @@ def _about(match: re.Match[str]) -> str | None:
 
 
 def _compound(match: re.Match[str]) -> str:
-    """1米85, 3块5: the rest is said digit by digit."""
+    """Read 1米85 and 3块5: the rest digit by digit."""
     return count(match["a"], match["unit"]) + match["unit"] + spell_digits(match["rest"])
 
 
@@ -175,7 +175,7 @@ def _minutes(match: re.Match[str]) -> str:
 
 
 def _thousands(match: re.Match[str]) -> str:
-    """8k-12k: a range of numbers that carry a letter; w is 万."""
+    """Read 8k-12k, a range of numbers with a letter; w is 万."""
     first, last, letter = match["a"], match["b"], match["letter"]
     name = "万" if letter in "wW" else letter
     return f"{count(first, name)}{name}到{count(last, name)}{name}"
@@ -209,7 +209,7 @@ def _version(match: re.Match[str]) -> str:
 
 
 def _inches(match: re.Match[str]) -> str | None:
-    """A quotation mark after a number is inches, unless it closes a quotation."""
+    """Read a quotation mark after a number as inches, unless it closes a quotation."""
     return None if before(match, 60).count('"') % 2 else count(match["a"], "英寸") + "英寸"
 
 
@@ -268,4 +268,4 @@ RULES: tuple[MandarinRule, ...] = (
     rule(".", r"(?<![\w.])\.\d{1,12}(?![\d.])", lambda match: decimal("0" + match[0])),
     rule("/", PER_UNIT, lambda match: "每" + PER[match["per"]]),
 )
-"""In the order in which they are tried."""
+"""Rules in the order in which they are tried."""

@@ -1,7 +1,7 @@
-"""What a rule of normalisation is, and the patterns and looks around that rules share.
+"""Rules of normalisation, and the patterns and context look-ups that they share.
 
-A rule is tried where a character of ``first`` stands. Every pattern is bounded in length, so that a text costs
-time in proportion to its length whatever it holds.
+A rule is tried at each character of ``first``. Every pattern is bounded in length, so that the cost of a text is
+proportional to its length, whatever it holds.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ UPPER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 LATIN = UPPER + UPPER.lower()
 
 NUMBER = r"(?:\d{1,3}(?:,\d{3}){1,5}(?!\d)|\d{1,16})(?:\.\d{1,12})?"
-"""A number without sign: thousands separators and decimals allowed."""
+"""Number without sign; thousands separators and decimals are allowed."""
 
 TO = r"\s?[-~]\s?"
-"""What stands between the ends of a range, after folding."""
+"""Mark between the ends of a range, after folding."""
 
 
 @dataclass(frozen=True, slots=True)
 class MandarinRule:
-    """One kind of writing and how it is read."""
+    """Kind of expression and its reading."""
 
     first: str
-    """Characters that the writing may begin with."""
+    """Characters that the expression may begin with."""
     pattern: re.Pattern[str]
     read: Callable[[re.Match[str]], str | None]
-    """Gives the words for a match, or None where the match is something else after all."""
+    """Words of a match, or None where the match is something else."""
     spelled: bool = False
-    """Whether Latin words in the result are said letter by letter (addresses)."""
+    """True if Latin words in the result are spelled (addresses)."""
 
 
 def rule(
@@ -48,12 +48,12 @@ def rule(
 
 
 def before(match: re.Match[str], length: int) -> str:
-    """Up to ``length`` characters before the match."""
+    """Return up to ``length`` characters before the match."""
     return match.string[max(0, match.start() - length) : match.start()]
 
 
 def after(match: re.Match[str], length: int) -> str:
-    """Up to ``length`` characters after the match."""
+    """Return up to ``length`` characters after the match."""
     return match.string[match.end() : match.end() + length]
 
 
@@ -61,7 +61,7 @@ _SAME_FORMULA = re.compile(r"[\w\s+\-*/.×÷()%^²³]{0,16}", re.ASCII)
 
 
 def in_equation(match: re.Match[str]) -> bool:
-    """Whether an equals sign stands near the match with nothing but a formula between."""
+    """Return whether only a formula separates the match from an equals sign."""
     right = _SAME_FORMULA.match(match.string, match.end())
     if right is not None and match.string[right.end() : right.end() + 1] in ("=", "≈"):
         return True

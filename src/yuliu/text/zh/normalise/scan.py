@@ -1,4 +1,4 @@
-"""The scanner: one pass over a segment, rules tried in order where one may begin, the rest passed through."""
+"""Scanner of a segment: one pass, with the rules tried in order where one may begin and the rest passed through."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ALL: tuple[MandarinRule, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """A span of the segment and its words."""
+    """Span of the segment and its words."""
 
     start: int
     end: int
@@ -34,9 +34,9 @@ class Rewrite:
     rewritten: bool
     """False where the text is passed through, character by character (``spoken`` is then ``end - start`` long)."""
     spelled: bool = False
-    """Whether Latin words in it are said letter by letter."""
+    """True if Latin words in it are spelled."""
     syllables: tuple[str, ...] = ()
-    """How it is pronounced, with tone digits, where that is given; else its characters are read."""
+    """Pronunciation with tone digits, where it is given; else its characters are read."""
 
 
 def _by_first() -> dict[str, tuple[MandarinRule, ...]]:
@@ -53,11 +53,11 @@ _LATIN_RUN = re.compile(r"[A-Za-z]+")
 
 
 def scan(text: str, given: Sequence[Rewrite] = ()) -> list[Rewrite]:
-    """Tile ``text`` with rewrites and passages that need none. Linear in its length; never raises.
+    """Tile ``text`` with rewrites and passages without one. Linear in its length; accepts any text.
 
     Args:
         text: Any text.
-        given: Rewrites that are settled, in order and without overlap; rules see their text, but leave it alone.
+        given: Settled rewrites, in order and without overlap; rules see their text, but leave it alone.
     """
     matched, shown = for_matching(text), plain(text)
     out: list[Rewrite] = []

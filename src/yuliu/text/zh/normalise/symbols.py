@@ -1,4 +1,4 @@
-"""Signs of mathematics and other symbols that are read; those that mean nothing to the ear are left alone."""
+"""Mathematical signs and other symbols that are read; symbols without a spoken meaning are left alone."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ RULES: tuple[MandarinRule, ...] = (
         lambda match: cardinal(match[0].lstrip("0") or "0"),
     ),
 )
-"""In the order in which they are tried."""
+"""Rules in the order in which they are tried."""
 
 
 def _superscript(match: re.Match[str]) -> str | None:

@@ -1,4 +1,4 @@
-"""Symbols of units and what they are called in Mandarin."""
+"""Unit symbols and their Mandarin names."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ UNITS: dict[str, str] = {
     "Å": "埃",
     "%": "",
 }
-"""Unit symbol to name. ``%`` and ``A`` are read by rules of their own."""
+"""Names by unit symbol. ``%`` and ``A`` have rules of their own."""
 
 DEGREES = frozenset({"°C", "°c", "℃"})
 """Symbols before which a minus is 零下."""
@@ -182,18 +182,18 @@ _COUNTED = (
 )
 _SYMBOLS = {symbol: name for symbol, name in UNITS.items() if name and symbol not in "°′″"}
 PER: dict[str, str] = _SYMBOLS | {word: word for word in _COUNTED.split()}
-"""What may stand after a slash: 元/㎡ is 元每平方米."""
+"""Units after a slash: 元/㎡ is 元每平方米."""
 
 
 def alternatives(symbols: dict[str, str]) -> str:
-    """A pattern for any of the symbols, longest first."""
+    """Return a pattern for any of the symbols, longest first."""
     return "|".join(re.escape(symbol) for symbol in sorted(symbols, key=len, reverse=True))
 
 
 UNIT = rf"(?:{alternatives(UNITS)})(?![A-Za-z²³])"
-"""A unit symbol that is not the head of a longer word."""
+"""Pattern of a unit symbol that is not the head of a longer word."""
 
 PER_UNIT = (
     rf"(?<![^A-Za-zμ\d\s][A-Za-z])(?<!\A[A-Za-z])(?<![^\d]\s[A-Za-z])/\s?(?P<per>(?:{alternatives(PER)})(?![A-Za-z²³]))"
 )
-"""A slash and what is counted by; not between two letters that stand alone (Y/N)."""
+"""Pattern of a slash and its unit; not between two letters that stand alone (Y/N)."""
