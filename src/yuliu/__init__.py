@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from yuliu.text.markup import MarkupOptions
     from yuliu.types import Cancelled, Chunk, Failed, Finished, Heard, SpeakOptions, StreamClass
 
-# onnxruntime reports its use to its makers unless it is told not to before it is imported. Nothing here calls out.
+# onnxruntime sends telemetry unless this is set before its import. Yuliu sends none.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __all__ = (
@@ -71,8 +71,8 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever the name stands for
-    """Public names are imported when first used: ``import yuliu`` and ``yuliu --help`` load no model library."""
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the name
+    """Import a public name at its first use, so that ``import yuliu`` and ``yuliu --help`` load no model library."""
     for module, names in _HOMES.items():
         if name in names:
             return getattr(importlib.import_module(module), name)

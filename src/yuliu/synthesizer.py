@@ -1,4 +1,4 @@
-"""The library's front door: engines loaded once, shared by any number of streams.
+"""Synthesizer: voices that are loaded once and shared by any number of streams.
 
 import yuliu
 
@@ -57,22 +57,23 @@ def open(  # noqa: A001 - read as yuliu.open
     adaptive: bool = False,
     metrics: Metrics | None = None,
 ) -> Synthesizer:
-    """Load voices and warm them up; takes one to three seconds.
+    """Load voices and warm them up, which takes one to three seconds.
 
     Args:
-        voices: Names of voices; the default is ``yuliu``, Mandarin and English mixed. The first is used where a stream
-            names none. The voices that a composite is made of can be used by their own names as well.
-        home: Where voices are kept; None takes $YULIU_HOME or the platform's folder for application data.
-        workers: Threads that speak; None takes one a core, four at most.
-        cache_bytes: Sound of segments spoken lately that is kept, to be served again; 0 keeps none.
-        adaptive: Whether steps and, in interactive streams, first segments follow what is measured, and new streams
-            are spoken in whole sentences past much backlog, which their endings tell.
-        metrics: Is told what happens, and asks what is so.
+        voices: Names of voices; the default is ``yuliu``, which speaks Mandarin and English mixed. The first one is
+            used for streams that name none. The parts of a composite can also be used by their own names.
+        home: Folder of the voices; None takes $YULIU_HOME or the platform's folder for application data.
+        workers: Number of worker threads; None takes one per core, at most four.
+        cache_bytes: Amount of recently rendered audio that is kept for reuse; 0 keeps none.
+        adaptive: Whether step sizes and, in interactive streams, first segments adapt to measurements, and new streams
+            are spoken in whole sentences under a large backlog, as their endings report.
+        metrics: Receiver of events, and collector of gauges.
 
     Raises:
         UnknownVoice: There is no voice of that name.
         VoiceNotReady: A voice is not on disk, or damaged; the message names the command to run.
-        InvalidRequest: $YULIU_RECORD names a file for the log of the scheduler that cannot be written.
+        InvalidRequest: $YULIU_RECORD names a file that cannot be written, or voices have different sample rates, one of
+            which cannot be resampled.
     """
     store = VoiceStore(home, derivations=DERIVATIONS)
     names = voices or (DEFAULT_VOICE,)
@@ -103,7 +104,7 @@ def open(  # noqa: A001 - read as yuliu.open
 
 
 def load_voice(store: VoiceStore, name: str) -> dict[Lang, Engine]:
-    """The engines of a voice by language, without a scheduler: for those who measure engines alone."""
+    """Return the engines of a voice by language, without a scheduler, to measure the engines alone."""
     parts = _parts(store.info(name))
     loader = Loader()
     engines = {part: loader.load(_spec(store, part)) for part in dict.fromkeys(parts.values())}
@@ -111,19 +112,19 @@ def load_voice(store: VoiceStore, name: str) -> dict[Lang, Engine]:
 
 
 def _parts(info: VoiceInfo) -> dict[Lang, str]:
-    """Which voice's engine speaks which language; an engine is named for its voice."""
+    """Return the name of the engine of each language; an engine is named after its voice."""
     return dict(info.parts) or dict.fromkeys(info.languages, info.name)
 
 
 def _spec(store: VoiceStore, name: str) -> EngineSpec:
     manifest = store.manifest(name)
     if isinstance(manifest, CompositeManifest):
-        raise VoiceNotReady(f"voice {name!r} is itself composite, so it can not be part of another one")
+        raise VoiceNotReady(f"voice {name!r} is itself composite, so it cannot be part of another one")
     return engine_spec(manifest, store.files(name), tuple(map(_warm_up, manifest.languages)))
 
 
 def _version(store: VoiceStore, name: str) -> str:
-    """The same for the same files, sources and derivations."""
+    """Return a digest of the manifest: the same for the same files, sources and derivations."""
     return hashlib.sha256(repr(store.manifest(name)).encode()).hexdigest()
 
 
@@ -135,24 +136,24 @@ def _warm_up(lang: Lang) -> Segment:
 
 @dataclass(frozen=True, slots=True)
 class Audio:
-    """A text, spoken."""
+    """Audio of a whole text."""
 
     samples: Samples
     """float32, mono, shape (num_samples,), range [-1, 1]."""
     sample_rate: int
-    """Hz."""
+    """In Hz."""
     timings: tuple[Timing, ...] = ()
-    """When each Mandarin character and English word sounds."""
+    """Times of the Mandarin characters and English words."""
     coverage: Coverage = field(default_factory=Coverage)
-    """What of the text was spoken, and what was skipped by which rule."""
+    """Spoken and skipped parts of the text."""
 
     @property
     def duration_s(self) -> float:
-        """Length in seconds."""
+        """Length, in seconds."""
         return len(self.samples) / self.sample_rate
 
     def to_wav(self) -> bytes:
-        """A whole WAV file, s16le."""
+        """Return a WAV file, s16le."""
         pcm = to_s16le(self.samples)
         return wav_header(AudioFormat(self.sample_rate), len(pcm)) + pcm
 
@@ -162,20 +163,20 @@ class Audio:
 
 
 class Synthesizer:
-    """Voices that are loaded and warm.
+    """Loaded voices, ready to speak.
 
     Args:
-        engines: Specs of the engines. The synthesizer closes what is built from them.
-        voices: For each voice which engine speaks which language.
-        default: The voice that is used where none is named.
-        sample_rates: Sample rates of voices whose streams have another one than the highest of their engines, in Hz.
-        lexicons: Where the lexicons are that streams may name, and the one that holds for all; None has none.
-        num_workers: Threads that speak; None takes what ``settings`` say.
-        settings: What else is settled for the scheduler's life.
-        metrics: Is told what happens, and asks what is so.
+        engines: Specs of the engines. The synthesizer closes the engines built from them.
+        voices: Name of the engine for each language of each voice.
+        default: Voice for streams that name none.
+        sample_rates: Sample rates of voices whose streams do not have the highest rate of their engines, in Hz.
+        lexicons: Store of the lexicons that streams may name, and of the default one; None for no lexicons.
+        num_workers: Number of worker threads; None takes that of ``settings``.
+        settings: Settings of the scheduler.
+        metrics: Receiver of events, and collector of gauges.
     """
 
-    def __init__(  # noqa: PLR0913 - what it is made of
+    def __init__(  # noqa: PLR0913 - its collaborators
         self,
         engines: Sequence[EngineSpec],
         voices: Mapping[str, Mapping[Lang, str]],
@@ -197,7 +198,7 @@ class Synthesizer:
             self._scheduler.close()
             raise
         self.default: str = default
-        """The voice that is used where none is named."""
+        """Voice for streams that name none."""
         self.sample_rate: int = self._routes[default].sample_rate
         """Sample rate of the default voice, in Hz; see :meth:`rate` for that of any voice."""
         self._lexicons = lexicons
@@ -205,28 +206,28 @@ class Synthesizer:
         self._pins = Pins()
         self._metrics = metrics
         if metrics is not None:
-            metrics.gauge_source(partial(_levels, self._scheduler))
+            metrics.gauge_source(partial(_gauges, self._scheduler))
 
     def __enter__(self) -> Self:
-        """The synthesizer itself."""
+        """Return the synthesizer."""
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Close it."""
+        """Close the synthesizer."""
         self.close()
 
     @property
     def voices(self) -> tuple[str, ...]:
-        """Names of the voices that can be used."""
+        """Names of the loaded voices."""
         return tuple(self._routes)
 
     @property
     def num_streams(self) -> int:
-        """Streams open now."""
+        """Number of open streams."""
         return self._scheduler.num_streams
 
     def languages(self, voice: str) -> tuple[Lang, ...]:
-        """What a voice speaks."""
+        """Return the languages of a voice."""
         return tuple(self._route(voice).engines)
 
     def rate(self, voice: str) -> int:
@@ -261,30 +262,30 @@ class Synthesizer:
         words: Words | None = None,
         caller: Caller | None = None,
     ) -> Stream:
-        """A stream, to be used in an ``async with`` block of a running asyncio loop.
+        """Return a new stream, for an ``async with`` block in a running asyncio loop.
 
         Args:
-            voice: Which one speaks.
-            options: How.
-            words: What :meth:`words` made of the same options, called on a thread; else it is called here, and reads
+            voice: Name of the voice; None takes the default.
+            options: Options of the stream.
+            words: Result of :meth:`words` for the same options, called on a thread; None calls it here, which reads
                 lexicons that have changed.
-            caller: Who asked for it, for the metrics.
+            caller: Origin of the stream, for the metrics.
 
         Raises:
             UnknownVoice: No such voice is loaded.
-            UnknownLexicon: ``options`` names a lexicon that is not there.
+            UnknownLexicon: ``options`` names a lexicon that does not exist.
         """
         route, options = self._route(voice or self.default), options or StreamOptions()
         words = self.words(options) if words is None else words
-        around = StreamContext(self._routes, words, caller or Caller(), self._metrics)
-        return Stream(self._scheduler, route, options, around)
+        context = StreamContext(self._routes, words, caller or Caller(), self._metrics)
+        return Stream(self._scheduler, route, options, context)
 
     def words(self, options: StreamOptions) -> Words:
-        """What a stream with these options looks its words up in. Reads lexicons that have changed: it may block.
+        """Return the lexicon entries for a stream with these options. May block, since it reads changed lexicons.
 
         Raises:
-            UnknownLexicon: ``options`` names a lexicon that is not there.
-            InvalidRequest: It names too many, has too many entries of its own, or a file is damaged.
+            UnknownLexicon: ``options`` names a lexicon that does not exist.
+            InvalidRequest: ``options`` has too many lexicons or entries, or a file is damaged.
         """
         if self._lexicons is not None:
             return self._lexicons.words(options.lexicon, options.lexicon_entries)
@@ -293,33 +294,33 @@ class Synthesizer:
         return request_words(options.lexicon_entries)
 
     def speak(self, text: str, *, voice: str | None = None, options: StreamOptions | None = None) -> Audio:
-        """Speak a whole text and wait for it. In asynchronous code use :meth:`stream`.
+        """Speak a whole text and return its audio. In asynchronous code use :meth:`stream`.
 
         Raises:
             UnknownVoice: No such voice is loaded.
-            UnknownLexicon: ``options`` names a lexicon that is not there.
-            NothingToSpeak: The text holds nothing that the voice can say.
-            Overloaded: The machine cannot carry it now.
-            TimedOut: One of the limits in ``options`` was met.
+            UnknownLexicon: ``options`` names a lexicon that does not exist.
+            NothingToSpeak: The text contains nothing that the voice can speak.
+            Overloaded: The stream exceeds the capacity of the machine.
+            TimedOut: The stream reached one of the limits in ``options``.
             SynthesisFailed: An engine failed.
         """
         options = options or StreamOptions()
         return _run(self._speak(text, voice, options, self.words(options)))
 
     def pin(self, phrases: Iterable[str], *, voice: str | None = None, options: StreamOptions | None = None) -> None:
-        """Speak phrases now and keep their sound: a stream that says one of them again has it at once.
+        """Render phrases now and keep their audio, so that a later stream has them at once.
 
-        What counts is that the stream cuts its text in the same way and has the same voice, speed, seed and words: a
-        phrase is sure to be met where it is all of a stream's text, or where sentences are spoken one by one. A phrase
-        that is pinned with the same options already is spoken anew. Takes as long as speaking does: in asynchronous
+        A stream uses a pinned phrase if it has the same voice, speed, seed and lexicon entries and cuts the phrase out
+        of its text as a whole: certainly if the phrase is its whole text or if sentences are spoken one by one. A
+        phrase that is already pinned with the same options is rendered again. Blocks while rendering: in asynchronous
         code call it on a thread.
 
         Raises:
             UnknownVoice: No such voice is loaded.
-            UnknownLexicon: ``options`` names a lexicon that is not there.
-            NothingToSpeak: A phrase holds nothing that the voice can say. Those before it are pinned.
-            InvalidRequest: There is no room for the sound of a phrase. Those before it are pinned.
-            Overloaded: The machine cannot carry it now.
+            UnknownLexicon: ``options`` names a lexicon that does not exist.
+            NothingToSpeak: A phrase contains nothing that the voice can speak. Phrases before it are pinned.
+            InvalidRequest: There is no room for the audio of a phrase. Phrases before it are pinned.
+            Overloaded: The stream exceeds the capacity of the machine.
             SynthesisFailed: An engine failed.
         """
         voice, options = voice or self.default, options or StreamOptions()
@@ -334,18 +335,18 @@ class Synthesizer:
                 self._scheduler.unpin(old)
 
     def unpin(self, phrases: Iterable[str] | None = None, *, voice: str | None = None) -> None:
-        """Keep the sound of phrases no longer.
+        """Release the audio of phrases.
 
         Args:
-            phrases: None is all of them; those that are not pinned are ignored.
-            voice: None is every voice.
+            phrases: Phrases, of which unknown ones are ignored; None releases all.
+            voice: Name of the voice; None stands for all voices.
         """
         for group in self._pins.pop(None if phrases is None else set(phrases), voice):
             self._scheduler.unpin(group)
 
     @property
     def pinned(self) -> Mapping[str, tuple[str, ...]]:
-        """The phrases that are pinned, by voice, in the order in which they were."""
+        """Pinned phrases by voice, in the order of pinning."""
         return self._pins.by_voice()
 
     def close(self) -> None:
@@ -353,7 +354,7 @@ class Synthesizer:
         self._scheduler.close()
 
     def _speak_for(self, group: int, phrase: str, voice: str, options: StreamOptions) -> None:
-        """Speak a phrase so that its sound is kept for a group."""
+        """Speak a phrase and keep its audio for a group."""
         terms = replace(options.terms, phrases=group, max_lead_s=None)
         self.speak(phrase, voice=voice, options=replace(options, terms=terms))
         if not self._scheduler.keeps(group):
@@ -376,8 +377,8 @@ class Synthesizer:
         return Audio(samples, stream.sample_rate, timings, stream.ending.coverage)
 
 
-def _levels(scheduler: Scheduler) -> GaugeValues:
-    """What is so in a scheduler now, for the metrics."""
+def _gauges(scheduler: Scheduler) -> GaugeValues:
+    """Return the current gauges of a scheduler."""
     found, cached = scheduler.snapshot(), scheduler.cache_counts()
     return GaugeValues(
         streams=found.streams,
@@ -390,7 +391,7 @@ def _levels(scheduler: Scheduler) -> GaugeValues:
 
 
 def _run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, in a thread of its own where the caller's thread has a running loop (notebooks)."""
+    """Run a coroutine to its end, on another thread if this one has a running loop (notebooks)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

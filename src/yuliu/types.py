@@ -189,7 +189,7 @@ class Chunk:
     marks: tuple[Mark, ...] = ()
     """Marks of the segment, on its first chunk only. Marks after the last sound come on a chunk without samples."""
     lead_in: bool = False
-    """Whether the chunk is the silence that ``lead_in_ms`` requests before the first sound; its ``source`` is empty."""
+    """True if the chunk is the silence that ``lead_in_ms`` requests before the first sound; its ``source`` is empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +211,7 @@ class Finished:
     warnings: tuple[str, ...] = ()
     """Kinds of markup that could not be followed, each reported once, without any of the text."""
     degraded: bool = False
-    """Whether the stream was spoken in whole sentences and larger steps, because of the backlog at its admission."""
+    """True if the stream was spoken in whole sentences and larger steps, because of the backlog at its admission."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ class Chain:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the chain changes nothing."""
+        """True if the chain changes nothing."""
         return not self._effects
 
     def push(self, samples: Samples) -> Samples:

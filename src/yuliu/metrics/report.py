@@ -118,7 +118,7 @@ class StreamReport:
     code: str = ""
     """Code of the error that failed or rejected it; empty otherwise."""
     degraded: bool = False
-    """Whether the stream was spoken in throughput mode."""
+    """True if the stream was spoken in throughput mode."""
     began_at_s: float
     """Unix time of its opening, in seconds."""
     moments: StreamMoments
@@ -144,7 +144,7 @@ class StreamReport:
 
     @property
     def had_underrun(self) -> bool:
-        """Whether the listener heard a gap."""
+        """True if the listener heard a gap."""
         return self.underrun_s >= UNDERRUN_S
 
 
@@ -159,7 +159,7 @@ class GaugeValues:
     num_workers: int | None = None
     num_workers_busy: int | None = None
     throughput_mode: bool | None = None
-    """Whether new streams are spoken in whole sentences and larger steps."""
+    """True while new streams are spoken in whole sentences and larger steps."""
     cache_bytes: Mapping[str, int] = field(default_factory=dict)
     """Memory held by each cache."""
     num_connections: int | None = None

@@ -1,8 +1,8 @@
-"""One stream: deltas -> reader -> segmenter -> scheduler -> joined chunks. The only place where the parts are composed.
+"""One stream: deltas -> markup -> segmenter -> scheduler -> joined chunks. The only place where these are composed.
 
-``stream`` holds the class; ``options`` what it is told, ``intake`` the way of the text, ``hearing`` what the listener
-has heard, ``patience`` when somebody took too long, ``diary`` and ``timeline`` what happened when, ``report`` what is
-told of it.
+``stream`` holds the class and ``options`` its options; ``text_pipeline`` turns text into parts, ``routes`` finds their
+engines, ``joiner`` makes one audio of them; ``playback`` tracks the listener, ``timeouts`` and ``timer`` the time
+limits, ``coverage`` the fate of each character, ``timeline`` and ``telemetry`` the history of the stream.
 """
 
 from yuliu.stream.options import (

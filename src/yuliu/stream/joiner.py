@@ -1,10 +1,10 @@
-"""Joins the utterances of a stream into one sound: effects, pauses, edges, and when words and marks sound.
+"""Joining of the utterances of a stream: resampling, effects, pauses, edges, and the times of words and marks.
 
-Pure and incremental: what it gives depends on the utterances and their order, never on how they were cut into steps.
+Pure and incremental: the output depends on the utterances and their order, never on how they are cut into steps.
 
-Each part goes through a chain of its own, which is emptied with the part's last step, inside the silence at its end:
-so nothing waits for text that may follow, and a part sounds the same whatever stands before it. Only levelling hears
-all of a stream; it holds nothing back.
+Each part has its own resampler, if its engine has another sample rate, and its own chain of effects. Both are drained
+with the part's last step, inside the silence at its end, so that nothing waits for later text and a part sounds the
+same after any other. Only levelling hears all of a stream; it holds nothing back.
 """
 
 from __future__ import annotations
@@ -31,63 +31,63 @@ NO_SAMPLES: Samples = np.zeros(0, np.float32)
 
 @dataclass(slots=True)
 class SegmentPart:
-    """One language's part of a segment on its way through the scheduler."""
+    """Part of a segment in one language, on its way through the scheduler."""
 
     segment: Segment
     pause_s: float
-    """After it, if no other was asked for."""
+    """Pause after it, unless another one is requested."""
     asked_s: float | None
-    """The pause after it that the writer asked for."""
+    """Requested pause after it."""
     effects: Effects = NO_EFFECTS
-    """What is done to its sound."""
+    """Effects on its audio."""
     pace: float = 1.0
-    """Its sound is made so many times faster here; its utterance, with all times in it, is as the engine made it."""
+    """Factor by which its audio is sped up here; the utterance and its times are those of the engine."""
     engine_rate: int | None = None
     """Sample rate of what its engine makes, in Hz; None if it is the stream's."""
     marks_after: tuple[Mark, ...] = ()
-    """Between it and the next part."""
+    """Marks between it and the next part."""
     utterance: Utterance | None = None
-    """As planned, then as far as it is rendered."""
+    """Utterance, as planned and later as far as it is rendered."""
     begun: bool = False
-    """Whether some of its sound was given."""
+    """True once some of its audio has been returned."""
     resampler: Resampler | None = None
-    """Takes its sound to the rate of the stream, once it has sound and if the rates differ."""
+    """Resampler to the rate of the stream, from its first audio on, if the rates differ."""
     chain: Chain | None = None
-    """Its effects, once it has sound."""
+    """Chain of its effects, from its first audio on."""
     held: Samples = field(default_factory=lambda: NO_SAMPLES)
-    """Sound that may turn out to be its last, and is not given yet."""
+    """Audio that may be its last and is held back for the fade."""
     job_id: int = -1
     """Its id in the scheduler, once it is there."""
     ready_at_s: float = 0.0
-    """When its text was there, seconds on the clock of whoever keeps it; the sound does not depend on it."""
+    """Time at which its text was complete, on the clock of the owner; the audio does not depend on it."""
 
     @property
     def is_changed(self) -> bool:
-        """Whether anything is done to its sound by a chain of its own."""
+        """True if a chain changes its audio."""
         return self.pace != 1.0 or self.effects != NO_EFFECTS
 
     @property
     def tail_s(self) -> float:
-        """Silence at the end of its sound, as it is given, seconds."""
+        """Silence at the end of its output, in seconds."""
         return self.utterance.tail_s / self.pace if self.utterance else 0.0
 
     def most_held_s(self, sample_rate: int) -> float:
-        """What of its sound may not be given before the engine has made all of it, seconds of what is given."""
+        """Return the maximum of its output that is held back until the engine has made all of it, in seconds."""
         held_s = lag_s(sample_rate, self.effects, self.pace)
         held_s = (held_s + resampler_lag_s(self.engine_rate or sample_rate, sample_rate)) / self.pace
         return held_s + 2 * EDGE_S if held_s else 0.0
 
     def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
-        """A pause and marks that stand between this part and the next."""
+        """Add a pause and marks between this part and the next."""
         self.asked_s = _together(self.asked_s, asked_s)
         self.marks_after += marks
 
 
 class Joiner:
-    """The sound of one stream so far.
+    """Joined audio of one stream.
 
     Args:
-        sample_rate: Hz, of all that is given.
+        sample_rate: Sample rate of the output, in Hz.
     """
 
     def __init__(self, sample_rate: int) -> None:
@@ -95,35 +95,35 @@ class Joiner:
         self._num_samples = 0
         self._levelling: Levelling | None = None
         self._last: SegmentPart | None = None
-        self._asked_s: float | None = None  # the pause asked for since the last sound
-        self._marks: tuple[Mark, ...] = ()  # passed since the last sound
+        self._asked_s: float | None = None  # pause requested since the last sound
+        self._marks: tuple[Mark, ...] = ()  # marks passed since the last sound
 
     @property
     def audio_s(self) -> float:
-        """Length of all chunks given so far, seconds."""
+        """Length of all chunks so far, in seconds."""
         return self._num_samples / self._sample_rate
 
     def pass_over(self, asked_s: float | None, marks: tuple[Mark, ...]) -> None:
-        """A pause and marks that come before the next sound."""
+        """Add a pause and marks before the next sound."""
         self._asked_s = _together(self._asked_s, asked_s)
         self._marks += marks
 
     def lead_in(self, length_s: float) -> Chunk:
-        """Silence before all sound; only to be asked for first."""
+        """Return silence before all other audio; to be called first only."""
         silence = padding(length_s, 0.0, 0.0, self._sample_rate)
         return replace(self._chunk(silence, Span(0, 0)), lead_in=True)
 
     def join(self, part: SegmentPart, samples: Samples, after: Utterance) -> tuple[list[Chunk], Chunk | None]:
-        """What a step made of a part.
+        """Join the result of a step to the audio of the stream.
 
         Args:
-            part: The part; it is brought up to date.
-            samples: What the step gave.
+            part: The part, which is updated.
+            samples: Samples of the step.
             after: The utterance after the step.
 
         Returns:
-            The pauses before it, and the sound, if there is enough of it; if the utterance is done there is always
-            a chunk, but for utterances without any sound. On an utterance's first chunk are its timings and marks.
+            The pauses before the part, and a chunk of its audio, if there is enough. A finished utterance always gives
+            a chunk, unless it has no audio. The first chunk of an utterance carries its timings and marks.
         """
         part.utterance = after
         samples = self._changed(part, self._resampled(part, samples, done=after.done), done=after.done)
@@ -144,7 +144,7 @@ class Joiner:
         return pauses, chunk
 
     def _resampled(self, part: SegmentPart, samples: Samples, *, done: bool) -> Samples:
-        """Return what a step gave at the rate of the stream, with peaks beyond full scale bent."""
+        """Return samples of a step at the rate of the stream, with peaks beyond full scale bent."""
         if part.engine_rate is None or part.engine_rate == self._sample_rate:
             return samples
         if part.resampler is None:
@@ -153,7 +153,7 @@ class Joiner:
         return bend(np.concatenate((samples, part.resampler.flush())) if done else samples)
 
     def _changed(self, part: SegmentPart, samples: Samples, *, done: bool) -> Samples:
-        """What a step gave, levelled, through the part's chain."""
+        """Return samples of a step after levelling and the chain of the part."""
         if not part.is_changed or not (len(samples) or part.chain or done):
             return samples
         if part.effects.level and len(samples):
@@ -166,13 +166,13 @@ class Joiner:
     def _levelled(self, part: SegmentPart, samples: Samples) -> Samples:
         if self._levelling is None:
             self._levelling = Levelling(self._sample_rate)
-        if part.chain is None and part.utterance is not None:  # its first sound: the pause before it comes first
+        if part.chain is None and part.utterance is not None:  # its first audio follows its pause
             self._levelling.begin()
             self._levelling.push(self._pause_before(part.utterance.lead_s / part.pace))
         return self._levelling.push(samples)
 
     def _without_tail(self, part: SegmentPart, samples: Samples, after: Utterance) -> Samples:
-        """What can be joined now. While it is not known how long an utterance is, any sound may be its last."""
+        """Return the samples that can be joined now. As long as the length is unknown, any of them may be the last."""
         if len(part.held):
             samples = np.concatenate([part.held, samples])
         num_edge = round(EDGE_S * self._sample_rate)
@@ -181,13 +181,13 @@ class Joiner:
             num_ready = len(samples)
         elif part.begun:
             num_ready = max(0, len(samples) - num_edge)
-        else:  # the first chunk holds the whole of its fade
+        else:  # the first chunk contains its whole fade
             num_ready = len(samples) - num_edge if len(samples) >= 2 * num_edge else 0
         part.held = samples[num_ready:]
         return samples[:num_ready]
 
     def end(self, at: Span) -> Chunk | None:
-        """What was asked for after the last sound, a pause or marks; None if nothing was."""
+        """Return the pause and marks after the last sound; None if there are none."""
         if not (self._asked_s or self._marks):
             return None
         silence = padding(self._asked_s or 0.0, self._last.tail_s if self._last else 0.0, 0.0, self._sample_rate)
@@ -196,7 +196,7 @@ class Joiner:
         return replace(self._chunk(silence, at), marks=marks)
 
     def _pauses_before(self, part: SegmentPart, utterance: Utterance) -> list[Chunk]:
-        """Fill the pause since the utterance before with what model silence lacks of it."""
+        """Return the silence that model silence lacks of the pause before the part."""
         silence = self._pause_before(utterance.lead_s / part.pace)
         self._asked_s = None
         return [self._chunk(silence, part.segment.source)] if len(silence) else []
@@ -212,13 +212,13 @@ class Joiner:
         return Chunk(samples, self._sample_rate, start_s, source)
 
     def _passed(self, now_s: float) -> tuple[Mark, ...]:
-        """The marks passed since the last sound; now is their time."""
+        """Return the marks passed since the last sound, with this time."""
         marks, self._marks = self._marks, ()
         return tuple(replace(mark, time_s=now_s) for mark in marks)
 
 
 def _together(one_s: float | None, other_s: float | None) -> float | None:
-    """Two pauses asked for at one place."""
+    """Return the sum of two pauses requested at one place, up to the maximum."""
     if one_s is None or other_s is None:
         return other_s if one_s is None else one_s
     return min(one_s + other_s, MAX_PAUSE_S)
@@ -229,7 +229,7 @@ def _placed(timing: Timing, pace: float, by_s: float) -> Timing:
 
 
 def _timed(mark: Mark, timings: tuple[Timing, ...], start_s: float) -> Mark:
-    """The mark with its time: where the first unit behind it begins."""
+    """Return the mark with its time: the start of the first unit after it."""
     behind = (timing.start_s for timing in timings if timing.source.end > mark.offset)
     end_s = timings[-1].end_s if timings else start_s
     return replace(mark, time_s=next(behind, end_s))

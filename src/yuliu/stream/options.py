@@ -1,4 +1,4 @@
-"""What a stream is told: how it is cut and spoken, how urgent it is, how long it may take."""
+"""Options of a stream: cutting, speech, urgency and time limits."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ if TYPE_CHECKING:
     from yuliu.types import Lang
 
 MAX_PENDING_PARTS = 16
-"""Parts of text that may wait to be spoken before ``push`` waits, where nothing else is asked for."""
+"""Default maximum of pending parts of text before ``push`` waits."""
 MEMORY_PARTS = 256
-"""As many parts wait where only memory bounds them: at most 100,000 characters."""
+"""Maximum of pending parts where only memory limits them: at most 100,000 characters."""
 MAX_LEAD_IN_MS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class StreamLimits:
-    """How long a stream waits before it ends with :class:`yuliu.errors.TimedOut`, seconds; None waits for ever."""
+    """Times after which a stream ends with :class:`yuliu.errors.TimedOut`, in seconds; None waits forever."""
 
     idle_text_s: float | None = None
-    """For text, when nothing is left to be spoken or taken."""
+    """Maximum wait for text while nothing is left to be spoken or taken."""
     stalled_reader_s: float | None = None
-    """For its reader, when sound is there to be taken."""
+    """Maximum wait for the reader while a chunk is ready."""
     total_s: float | None = None
-    """For its end, from its opening on."""
+    """Maximum duration of the stream."""
 
     def __post_init__(self) -> None:
-        """Refuse what is no time.
+        """Reject invalid times.
 
         Raises:
             InvalidRequest: A limit is not above 0.
@@ -57,43 +57,42 @@ class StreamLimits:
 
 @dataclass(frozen=True, slots=True)
 class StreamOptions:
-    """How a stream is cut and spoken."""
+    """Options of a stream."""
 
     speak: SpeakOptions = field(default_factory=SpeakOptions)
     chunking: Chunking = field(default_factory=Chunking)
-    """Where the text is cut."""
+    """Strategy of cutting the text."""
     segmenter: SegmenterOptions | None = None
-    """The rules of cutting one by one; None takes those of ``chunking``."""
+    """Individual rules of cutting; None takes those of ``chunking``."""
     reader: MarkupOptions = field(default_factory=MarkupOptions)
     lang: str | None = None
-    """BCP 47 tag of the language that all of the text is read as, but for what its markup says; None decides by script.
-    """
+    """BCP 47 tag of the language of all of the text, except where its markup names another; None decides by script."""
     stall_s: float = 0.5
-    """Text that might go on is spoken as it is when nothing came for so long, seconds."""
+    """Time without new text after which pending text is spoken as it is, in seconds."""
     terms: Terms = field(default_factory=Terms)
-    """How urgent it is, and how far ahead of its listener it is made."""
+    """Urgency of the stream, and its lead over the listener."""
     effects: Effects = NO_EFFECTS
-    """What is done to the sound: volume, pitch and the like."""
+    """Effects on the audio, such as volume and pitch."""
     max_pending: int = MAX_PENDING_PARTS
-    """Parts of text that may wait to be spoken before ``push`` waits; those in work are counted."""
+    """Maximum of pending parts of text before ``push`` waits, parts in progress included."""
     lead_in_ms: float = 0.0
-    """Silence that is sent as soon as the stream is admitted, before there is any text, milliseconds, at most 1000."""
+    """Silence sent as soon as the stream is admitted, before any text, in milliseconds, at most 1000."""
     limits: StreamLimits = field(default_factory=StreamLimits)
-    """How long it waits for its writer, its reader and its end."""
+    """Time limits for the writer, the reader and the whole stream."""
     sample_rate: int | None = None
-    """Sample rate of the stream, in Hz, 8000 to 48000; None takes the voice's. Sound that engines make at another rate
-    is resampled to it once."""
+    """Sample rate of the stream, in Hz, 8000 to 48000; None takes that of the voice. Audio that engines make at
+    another rate is resampled to it once."""
     lexicon: tuple[str, ...] = ()
-    """Names of lexicons, the strongest last; they are stronger than ``default``, which always holds."""
+    """Names of lexicons, the strongest last; all are stronger than ``default``, which always applies."""
     lexicon_entries: tuple[Entry, ...] = ()
-    """Entries that hold for this stream only, stronger than all lexicons."""
+    """Entries for this stream only, stronger than all lexicons."""
 
     def __post_init__(self) -> None:
-        """Reject what no engine can do, before anything is opened.
+        """Reject invalid options before a stream is opened.
 
         Raises:
-            InvalidRequest: ``speed``, ``max_pending`` or ``lead_in_ms`` is out of its range, or noise is to be taken
-                away and what does it is not installed.
+            InvalidRequest: ``speed``, ``max_pending``, ``lead_in_ms`` or ``sample_rate`` is out of its range, or noise
+                suppression is requested but not installed.
         """
         check_speed(self.speak.speed)
         check_effects(self.effects)
@@ -105,11 +104,11 @@ class StreamOptions:
             raise InvalidRequest(f"sample_rate must be from {MIN_RATE} to {MAX_RATE} Hz", param="sample_rate")
 
     def rules(self, *, first_weight_scale: float = 1.0, throughput: bool = False) -> SegmenterOptions:
-        """The rules that the text is cut by.
+        """Return the rules of cutting.
 
         Args:
             first_weight_scale: Factor on the length of the first segment.
-            throughput: Whether much is waiting: then what may be cut anywhere is cut into whole sentences.
+            throughput: Whether the backlog is large; adaptive cutting then makes whole sentences.
         """
         if throughput and self.chunking.strategy in ("adaptive", "punctuation"):
             return Chunking("sentence").options()
@@ -119,20 +118,20 @@ class StreamOptions:
 
 
 def check_speed(speed: float) -> None:
-    """Refuse a speed that no engine has.
+    """Reject a speed out of range.
 
     Raises:
-        InvalidRequest: It is not from 0.25 to 4.
+        InvalidRequest: The speed is not from 0.25 to 4.
     """
     if not MIN_SPEED <= speed <= MAX_SPEED:
         raise InvalidRequest(f"speed must be from {MIN_SPEED} to {MAX_SPEED}, not {speed}", param="speed")
 
 
 def check_effects(effects: Effects) -> None:
-    """Refuse what cannot be done on this machine.
+    """Reject effects that are not available on this machine.
 
     Raises:
-        InvalidRequest: Noise is to be taken away, and the extra ``denoise`` is not installed.
+        InvalidRequest: Noise suppression is requested, but the extra ``denoise`` is not installed.
     """
     if effects.denoise:
         require_denoise()
@@ -158,19 +157,21 @@ def check_lang(tag: str | None, spoken: Collection[Lang]) -> Lang | None:
 def options_of(
     preset: Preset | str, base: StreamOptions | None = None, *, num_workers: int | None = None
 ) -> StreamOptions:
-    """What a preset comes to.
+    """Return the options of a preset.
 
     Args:
-        preset: The preset, or the name of one that comes with Yuliu.
-        base: Gives what a preset does not say: speed, markup, lexicons, limits, the weight within the class.
-        num_workers: Threads that speak; None takes one a core.
+        preset: The preset, or the name of a built-in one.
+        base: Source of options that a preset does not define: speed, markup, lexicons, limits, weight.
+        num_workers: Number of worker threads; None takes one per core.
 
     Raises:
         InvalidRequest: There is no preset of that name.
     """
     preset = resolve(preset, {}) if isinstance(preset, str) else preset
     base = base or StreamOptions()
-    workers = max(2, num_workers or os.cpu_count() or 1)  # one is rendered, one planned meanwhile: no gap between them
+    workers = max(
+        2, num_workers or os.cpu_count() or 1
+    )  # one part is rendered while the next is planned, so that there is no gap
     max_planned = preset.workers.clamp(preset.workers.most or workers, available=workers)
     terms = replace(
         base.terms,

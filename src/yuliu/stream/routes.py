@@ -22,15 +22,15 @@ NO_RATES: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Which engine of the scheduler speaks which language, for one voice."""
+    """Engine of each language of one voice."""
 
     engines: Mapping[Lang, str]
     sample_rate: int
     """Sample rate of its streams, in Hz, unless their options ask for another."""
     voice: str = ""
-    """The voice's name."""
+    """Name of the voice."""
     paces: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Slowest and fastest pace of each engine's model, where not all can be had; beyond it sound is stretched."""
+    """Slowest and fastest pace of each engine, if limited; beyond them audio is stretched."""
     engine_rates: Mapping[str, int] = field(default_factory=dict)
     """Sample rate of each engine, in Hz; the route's own for an engine that is not in it."""
 

@@ -1,9 +1,9 @@
-"""The stream itself.
+"""The stream: text in, chunks of audio out.
 
-A stream belongs to the event loop (asyncio) that made it. It is bounded on both sides: ``push`` waits while
+A stream belongs to the asyncio event loop in which it was created. It is bounded on both sides: ``push`` waits while
 ``max_pending`` parts wait to be spoken, and the scheduler stops stepping while the reader does not read. It ends in
-exactly one of ``Finished``, ``Failed`` or ``Cancelled``, set when the last chunk has been taken. Its only threads are
-the scheduler's, it has one timer at most and no task. Nobody else holds it: one that is dropped is closed.
+exactly one of ``Finished``, ``Failed`` or ``Cancelled``, set when the last chunk has been taken. It has at most one
+timer, no task, and no threads but those of the scheduler. Nothing else keeps it alive: a dropped stream is closed.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Stream:
-    """Text in, chunks out.
+    """Stream of text in and chunks out.
 
     Iterate over it for the chunks, in one task, while the same or another task pushes text::
 
@@ -58,25 +58,25 @@ class Stream:
     Leaving the block early cancels the stream.
     """
 
-    def __init__(self, scheduler: Scheduler, route: Route, options: StreamOptions, around: StreamContext) -> None:
+    def __init__(self, scheduler: Scheduler, route: Route, options: StreamOptions, context: StreamContext) -> None:
         self.sample_rate: int = options.sample_rate or route.sample_rate
-        """Hz, of all chunks."""
+        """Sample rate of all chunks, in Hz: that of the voice, unless the options ask for another."""
         self.ending: Ending | None = None
-        """How the stream ended; None while it has not."""
+        """Ending of the stream; None while it is open."""
         self.degraded: bool = False
-        """Whether it is spoken in whole sentences and larger steps, since much was waiting when it was admitted."""
+        """True if the stream is spoken in whole sentences and larger steps, because of the backlog at its admission."""
         self.num_bytes: int = 0
-        """Bytes sent of it as encoded; counted by whoever encodes, for the metrics."""
+        """Number of encoded bytes sent, counted by the encoder for the metrics."""
         self._scheduler, self._route, self._options = scheduler, route, options
         self._loop = asyncio.get_running_loop()
         self._ledger = Ledger()
-        self._intake = TextPipeline(options, {**around.voices, "": route}, around.words, self._ledger)
+        self._pipeline = TextPipeline(options, {**context.voices, "": route}, context.words, self._ledger)
         self._parts: deque[SegmentPart] = deque()
         self._ready: deque[QueuedChunk] = deque()
         self._joiner = Joiner(self.sample_rate)
-        self._diary = StreamTelemetry(scheduler.clock, options.terms.stream_class, route.voice, around)
-        self._patience = StreamTimeouts(options.limits, options.stall_s, self._loop.time())
-        self._alarm = StreamTimer(self._loop, self._rung)
+        self._telemetry = StreamTelemetry(scheduler.clock, options.terms.stream_class, route.voice, context)
+        self._timeouts = StreamTimeouts(options.limits, options.stall_s, self._loop.time())
+        self._timer = StreamTimer(self._loop, self._time_out)
         self._text_ended = self._admitted = self._entered = False
         self._error: YuliuError | None = None
         self._changed = asyncio.Event()
@@ -87,10 +87,10 @@ class Stream:
         self._watch()
 
     async def __aenter__(self) -> Self:
-        """The stream itself, once it is admitted.
+        """Return the stream once it is admitted.
 
         Raises:
-            Overloaded: The machine cannot carry it now.
+            Overloaded: The stream exceeds the capacity of the machine.
         """
         self._entered = True
         try:
@@ -101,14 +101,14 @@ class Stream:
         return self
 
     async def __aexit__(self, *exception: object) -> None:
-        """Cancel whatever has not ended."""
-        self._tell(self.cancel())
+        """Cancel the stream unless it has ended."""
+        self._report(self.cancel())
 
     async def admitted(self) -> None:
-        """Wait until the stream is carried.
+        """Wait until the stream is admitted.
 
         Raises:
-            Overloaded: The machine cannot carry it now.
+            Overloaded: The stream exceeds the capacity of the machine.
             Closed: The synthesizer was closed, or the stream was cancelled.
         """
         while not self._admitted:
@@ -119,28 +119,28 @@ class Stream:
             await self._changed.wait()
 
     async def push(self, delta: str) -> None:
-        """Give more text, cut anywhere; one delta is always taken whole.
+        """Push more text, cut anywhere; a delta is always accepted as a whole.
 
-        Waits first until the stream is admitted, and while too much text waits to be spoken, so a writer of many
-        deltas needs a reader in another task.
+        Waits until the stream is admitted, and while too much text is pending, so a writer of many deltas needs a
+        reader in another task.
 
         Raises:
-            Closed: The text was ended or the stream is over.
-            Overloaded: The machine cannot carry it now.
+            Closed: The text has ended, or the stream is over.
+            Overloaded: The stream exceeds the capacity of the machine.
         """
-        self._diary.text()
-        self._patience.text_done()  # a writer that is held back here is not stalled
+        self._telemetry.text()
+        self._timeouts.text_done()  # a writer that waits here is not stalled
         try:
             if self.ending is None:
                 await self.admitted()
             while len(self._parts) > self._options.max_pending and self.ending is None and self._error is None:
                 await self._changed.wait()
         finally:
-            self._patience.text_came(self._loop.time())
+            self._timeouts.text_came(self._loop.time())
             self._watch()
         if self._text_ended or self.ending is not None:
             raise Closed("the stream takes no more text; open a new one")
-        self._give(self._intake.push(delta))
+        self._give(self._pipeline.push(delta))
 
     def configure(
         self,
@@ -150,37 +150,37 @@ class Stream:
         lang: str | None = None,
         effects: Effects | None = None,
     ) -> None:
-        """Cut or speak otherwise from now on: what has not been cut into a segment so far, and what follows.
+        """Change options for text that has not been cut into a segment yet, and for all later text.
 
         Args:
-            chunking: Where the text is cut; None leaves it as it is, here as below.
-            speed: 1 is the voice's own pace; from 0.25 to 4.
+            chunking: Places to cut the text at; None keeps the option, as for all others.
+            speed: 1 is the pace of the voice; from 0.25 to 4.
             lang: Reads the text as this language; ``auto`` decides by script.
-            effects: All of what is done to the sound.
+            effects: Effects on the audio, which replace all earlier ones.
 
         Raises:
             InvalidRequest: The speed is out of its range, the voice does not speak the language, or an effect cannot be
                 had.
         """
-        self._intake.configure(chunking, speed, lang=lang, effects=effects)
+        self._pipeline.configure(chunking, speed, lang=lang, effects=effects)
 
     def flush(self) -> None:
-        """Speak what has been pushed as it is, without waiting for what may follow."""
-        self._patience.text_done()
+        """Speak the pending text without waiting for more."""
+        self._timeouts.text_done()
         if self.ending is None:
-            self._give(self._intake.flush())
+            self._give(self._pipeline.flush())
 
     def writer_lost(self) -> None:
-        """The connection of who writes is lost, and may come back: what might go on is not spoken meanwhile."""
-        self._patience.writer_lost()
+        """Stop the stall timer, because the writer has lost its connection and may reconnect."""
+        self._timeouts.writer_lost()
 
     def writer_back(self) -> None:
-        """He is there again; pending text waits for more from now on."""
-        self._patience.writer_back(self._loop.time())
+        """Restart the stall timer, because the writer has reconnected."""
+        self._timeouts.writer_back(self._loop.time())
         self._watch()
 
     async def end(self) -> None:
-        """No more text will come. The chunks that are left can still be read."""
+        """End the text. The remaining chunks can still be read."""
         if not self._text_ended:
             self.flush()
             self._text_ended = True
@@ -188,62 +188,64 @@ class Stream:
             self._settle()
 
     def played(self, position_s: float) -> None:
-        """The listener has heard so much of the stream's audio, seconds; what was not taken does not count.
+        """Report the position of the listener in the audio of the stream, in seconds, at most what was taken.
 
-        Tell it now and then: the stream is then made just as far ahead as it has to be, and its ending knows what was
-        heard. A listener never goes back.
+        With regular reports the stream is made only as far ahead as necessary, and its ending knows what was heard. A
+        position never goes back.
 
         Raises:
-            InvalidRequest: It is less than 0, or no number.
+            InvalidRequest: The position is negative or not a number.
         """
-        made_s = self._diary.hearing.played(position_s)
+        made_s = self._telemetry.playback.played(position_s)
         if self.ending is None:
             self._scheduler.played(self._stream_id, made_s)
 
     def heard(self) -> Heard | None:
-        """How far the listener has come by what :meth:`played` was told last, also after the end; None if nothing."""
-        return self._diary.hearing.heard()
+        """Return the position that :meth:`played` reported last, also after the end; None without a report."""
+        return self._telemetry.playback.heard()
 
     def cancel(self, position_s: float | None = None) -> Ending:
-        """Stop at once: nothing more is made, and chunks not yet taken are dropped. No chunk is given after it.
+        """Cancel the stream at once: no more audio is made, and chunks that were not taken are dropped.
 
         Args:
-            position_s: How much the listener has heard, seconds, if that is known; as :meth:`played`.
+            position_s: Position of the listener, in seconds, if known; as in :meth:`played`.
 
         Returns:
-            The stream's ending, which is an earlier one if it had ended before. :meth:`heard` is right in any case.
+            The ending of the stream, an earlier one if it had ended before. :meth:`heard` is right in any case.
         """
         if position_s is not None:
-            self._diary.hearing.played(position_s)
+            self._telemetry.playback.played(position_s)
         if self.ending is not None:
             return self.ending
         self._ready.clear()
-        coverage, delivered_s = self._ledger.coverage(), self._diary.hearing.delivered_s
+        coverage, delivered_s = self._ledger.coverage(), self._telemetry.playback.delivered_s
         return self._end(Cancelled(coverage, self._joiner.audio_s, delivered_s, self.heard(), self.degraded))
 
     @property
     def waits_for(self) -> Literal["text", "sound"]:
-        """What the next chunk waits for: ``text`` where nothing that was pushed and is not spoken is certain enough to
-        be; ``sound`` where it is the machine's turn, or a chunk is there to be taken. Means nothing after the end."""
+        """Reason why the next chunk is not there, without meaning after the end.
+
+        ``text``: no unspoken text is certain enough to be spoken. ``sound``: audio is being made, or a chunk is ready.
+        """
         at_work = not self._admitted or self._parts or self._ready or self._text_ended
         return "sound" if at_work else "text"
 
     @property
     def timeline(self) -> Timeline:
-        """What has happened when, so far."""
-        return self._diary.trace.line
+        """Timeline of the stream so far."""
+        return self._telemetry.recorder.line
 
     def __aiter__(self) -> Self:
-        """The chunks, in order."""
+        """Return the iterator over the chunks, in order."""
         return self
 
     async def __anext__(self) -> Chunk:
-        """The next chunk.
+        """Return the next chunk.
 
         Raises:
-            SynthesisFailed: An engine failed; what it had made before has been given.
-            TimedOut: One of the stream's limits was met.
-            Overloaded: The machine cannot carry it now.
+            SynthesisFailed: An engine failed; all audio made before has been returned.
+            TimedOut: The stream reached one of its limits.
+            Overloaded: The stream exceeds the capacity of the machine.
             Closed: The synthesizer was closed.
             StopAsyncIteration: The stream has finished or was cancelled.
         """
@@ -255,8 +257,8 @@ class Stream:
                 raise StopAsyncIteration
             await self._changed.wait()
         ready = self._ready.popleft()
-        self._patience.taken()
-        self._diary.taken(ready, waited=waited)
+        self._timeouts.taken()
+        self._telemetry.taken(ready, waited=waited)
         self._scheduler.taken(self._stream_id, ready.made_s)
         if ready.spoken is not None:
             self._ledger.spoken(ready.spoken.segment.source, ready.spoken.skipped)
@@ -264,22 +266,22 @@ class Stream:
         return ready.chunk
 
     def _give(self, found: Iterable[SpokenPart | SilentSegment]) -> None:
-        """Take parts of the text to the scheduler, or on account."""
+        """Submit spoken parts to the scheduler and record silent ones."""
         for each in found:
             if isinstance(each, SpokenPart):
-                each.part.ready_at_s = self._diary.segment()
+                each.part.ready_at_s = self._telemetry.segment()
                 self._parts.append(each.part)
                 after = After(each.part.pace, each.part.most_held_s(self.sample_rate))
                 segment, stream_id = each.part.segment, self._stream_id
                 each.part.job_id = self._scheduler.submit(stream_id, each.engine, segment, each.plan, after=after)
             else:
-                segment = each.segment  # its pause and marks go with the part before it
+                segment = each.segment  # its pause and marks follow the part before it
                 self._ledger.silent(segment.source, each.skipped)
                 (self._parts[-1] if self._parts else self._joiner).pass_over(segment.pause_s, segment.marks)
         self._watch()
 
     def _receive(self, output: Output) -> None:
-        """What the scheduler says, on the loop."""
+        """Handle an output of the scheduler, in the event loop."""
         if self.ending is not None or self._error is not None:
             return
         match output:
@@ -288,7 +290,7 @@ class Stream:
             case Planned():
                 part = next(part for part in self._parts if part.job_id == output.job_id)
                 part.utterance = output.utterance
-                self._diary.trace.planned(output.at_s, output.took_s, output.utterance.front_end_s)
+                self._telemetry.recorder.planned(output.at_s, output.took_s, output.utterance.front_end_s)
             case Rendered():
                 self._join(self._parts[0], output)
             case Broken():
@@ -298,19 +300,19 @@ class Stream:
 
     def _let_in(self, admitted: Admitted) -> None:
         self._admitted, self.degraded = True, admitted.throughput
-        now = self._diary.admitted()
-        self._intake.admitted(first_weight_scale=admitted.first_weight_scale, throughput=admitted.throughput)
+        now = self._telemetry.admitted()
+        self._pipeline.admitted(first_weight_scale=admitted.first_weight_scale, throughput=admitted.throughput)
         if self._options.lead_in_ms:
             self._ready.append(QueuedChunk(self._joiner.lead_in(self._options.lead_in_ms / 1000), now, now))
 
     def _drop_silent_parts(self) -> None:
-        """Parts at the head that turned out to have no sound are accounted for and forgotten."""
+        """Record and remove planned parts at the head that have no audio."""
         while self._parts and (utterance := self._parts[0].utterance) and utterance.num_frames == 0:
             self._pass_silent(self._parts.popleft())
 
     def _join(self, part: SegmentPart, output: Rendered) -> None:
         pauses, sound = self._joiner.join(part, output.samples, output.utterance)
-        now, done = self._diary.made(output), output.utterance.done
+        now, done = self._telemetry.made(output), output.utterance.done
         self._ready += [QueuedChunk(pause, now, part.ready_at_s) for pause in pauses]
         if sound is not None:
             spoken = output.utterance if done else None
@@ -322,18 +324,18 @@ class Stream:
                 self._pass_silent(part)
 
     def _pass_silent(self, part: SegmentPart) -> None:
-        """A part turned out to have no sound."""
+        """Record a part without audio."""
         self._ledger.silent(part.segment.source, part.utterance.skipped if part.utterance else ())
         self._joiner.pass_over(part.asked_s, part.segment.marks + part.marks_after)
 
     def _close_with_silence(self) -> None:
-        """What was asked for after the last sound: a pause, marks."""
+        """Append the pause and the marks after the last sound."""
         if chunk := self._joiner.end(Span(self._ledger.num_chars, self._ledger.num_chars)):
             now = self._scheduler.clock()
             self._ready.append(QueuedChunk(chunk, now, now))
 
     def _settle(self) -> None:
-        """End the stream if nothing is left to come or to be taken; wake whoever waits for a change."""
+        """End the stream if it is complete, and wake all tasks that wait for a change."""
         if self._text_ended and not self._parts and self.ending is None and self._error is None:
             self._close_with_silence()
         if self.ending is None and not self._ready:
@@ -341,25 +343,25 @@ class Stream:
                 self._fail(self._error)
             elif self._text_ended and not self._parts:
                 coverage, audio_s = self._ledger.coverage(), self._joiner.audio_s
-                self._end(Finished(coverage, audio_s, self._intake.warnings, self.degraded))
+                self._end(Finished(coverage, audio_s, self._pipeline.warnings, self.degraded))
         self._changed.set()
         self._changed = asyncio.Event()
         self._watch()
 
     def _watch(self) -> None:
-        """Set the timer for what will have been waited for too long first."""
+        """Set the timer to the earliest timeout."""
         if self.ending is not None:
             return
         idle = self._admitted and not (self._text_ended or self._parts or self._ready)
-        self._alarm.set(self._patience.look(self._loop.time(), idle=idle, offered=bool(self._ready)))
+        self._timer.set(self._timeouts.look(self._loop.time(), idle=idle, offered=bool(self._ready)))
 
-    def _rung(self) -> None:
+    def _time_out(self) -> None:
         now = self._loop.time()
         if self.ending is not None:
             return
-        if self._patience.stalled(now):
+        if self._timeouts.stalled(now):
             self.flush()
-        if (error := self._patience.late(now)) is not None:
+        if (error := self._timeouts.late(now)) is not None:
             self._error = error
             self._ready.clear()
             self._fail(error)
@@ -374,27 +376,27 @@ class Stream:
             self.ending = ending
             self._scheduler.close_stream(self._stream_id, cancelled=isinstance(ending, Cancelled))
             self._dropped.detach()
-            self._alarm.stop()
-            self._diary.ended()
+            self._timer.stop()
+            self._telemetry.ended()
             self._changed.set()
             if not self._entered:
-                self._tell(ending)
+                self._report(ending)
         return self.ending
 
-    def _tell(self, ending: Ending) -> None:
-        """When its block is left, so that its door has counted all bytes; without a block when it ends."""
-        self._diary.tell(ending, num_characters=self._ledger.num_chars, num_bytes=self.num_bytes)
+    def _report(self, ending: Ending) -> None:
+        """Report the stream: at the exit of its block, when all bytes are counted, or at its end without a block."""
+        self._telemetry.report(ending, num_characters=self._ledger.num_chars, num_bytes=self.num_bytes)
 
 
 def _sink(loop: asyncio.AbstractEventLoop, stream: weakref.ref[Stream]) -> Callable[[Output], None]:
-    """Takes the scheduler's outputs, on a worker's thread, to a stream that it does not keep alive."""
+    """Return a callback that passes outputs from a worker thread to a stream, without keeping the stream alive."""
 
     def receive(output: Output) -> None:
         if (receiver := stream()) is not None:
             receiver._receive(output)
 
     def sink(output: Output) -> None:
-        with suppress(RuntimeError):  # the loop was closed under an abandoned stream: nobody is left to listen
+        with suppress(RuntimeError):  # the loop was closed before an abandoned stream
             loop.call_soon_threadsafe(receive, output)
 
     return sink

@@ -1,4 +1,4 @@
-"""What a stream remembers of itself: what happened when, what was heard, and who is told."""
+"""Telemetry of a stream: its timeline, the position of its listener, and its report to the metrics."""
 
 from __future__ import annotations
 
@@ -20,94 +20,94 @@ if TYPE_CHECKING:
     from yuliu.types import Chunk, Ending, StreamClass
 
 NO_WORDS = Words()
-NOBODY = Caller()
+LIBRARY = Caller()
 
 
 @dataclass(frozen=True, slots=True)
 class StreamContext:
-    """What a stream knows of the world beside its text."""
+    """Context of a stream: the loaded voices, the lexicons, the caller and the metrics."""
 
     voices: Mapping[str, Route]
-    """Those that the text may switch to, at the same sample rate."""
+    """Routes of the voices that the text may switch to; their audio is resampled to the rate of the stream."""
     words: Words = NO_WORDS
-    """How to say the words of the text."""
-    caller: Caller = NOBODY
+    """Lexicon entries for the words of the text."""
+    caller: Caller = LIBRARY
     metrics: StreamMetrics | None = None
-    """Who is told what the stream came to."""
+    """Receiver of the report of the stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedChunk:
-    """A chunk that waits to be taken."""
+    """Chunk that waits for the reader."""
 
     chunk: Chunk
     at_s: float
-    """Since when."""
+    """Time at which it was made."""
     text_at_s: float
-    """When its text was there."""
+    """Time at which its text was complete."""
     made_s: float = 0.0
-    """How much of it is sound of a voice, seconds; 0 for a pause."""
+    """Length of the audio that an engine made, in seconds; 0 for a pause."""
     spoken: Utterance | None = None
-    """The utterance that it completes."""
+    """Utterance that it completes."""
 
 
 class StreamTelemetry:
-    """Notes of one stream.
+    """Telemetry of one stream.
 
     Args:
-        clock: The scheduler's, seconds.
-        stream_class: How urgent the stream is.
-        voice: Which voice speaks.
-        around: Who asked for it, and who is told.
+        clock: Clock of the scheduler, in seconds.
+        stream_class: Urgency of the stream.
+        voice: Name of its voice.
+        context: Its caller and metrics.
     """
 
     def __init__(
-        self, clock: Callable[[], float], stream_class: StreamClass, voice: str, around: StreamContext
+        self, clock: Callable[[], float], stream_class: StreamClass, voice: str, context: StreamContext
     ) -> None:
-        self.hearing = PlaybackTracker()
+        self.playback = PlaybackTracker()
         self._clock = clock
-        self.trace = TimelineRecorder(clock())
+        self.recorder = TimelineRecorder(clock())
         self._stream_class, self._voice = stream_class, voice
-        self._caller, self._metrics = around.caller, around.metrics
+        self._caller, self._metrics = context.caller, context.metrics
         self._began_at_s = time.time()
-        self._told = False
+        self._reported = False
         if self._metrics is not None:
             self._metrics.stream_started(stream_class)
 
     def admitted(self) -> float:
-        """The stream is carried from now on; returns the time."""
+        """Record the admission; return the time."""
         now = self._clock()
-        self.trace.admitted(now)
+        self.recorder.admitted(now)
         return now
 
     def text(self) -> None:
-        """Text comes."""
-        self.trace.text(self._clock())
+        """Record pushed text."""
+        self.recorder.text(self._clock())
 
     def segment(self) -> float:
-        """A part of the text goes to an engine; returns the time."""
+        """Record a part that goes to an engine; return the time."""
         now = self._clock()
-        self.trace.segment(now)
+        self.recorder.segment(now)
         return now
 
     def made(self, output: Rendered) -> float:
-        """A step made sound; returns the time."""
+        """Record a step; return the time."""
         if len(output.samples):
-            self.trace.made(output.at_s, output.took_s)
+            self.recorder.made(output.at_s, output.took_s)
         if output.utterance.done:
-            self.trace.segment_made(cached=output.cached, num_retries=output.num_retries)
+            self.recorder.segment_made(cached=output.cached, num_retries=output.num_retries)
         return self._clock()
 
     def taken(self, ready: QueuedChunk, *, waited: bool) -> None:
-        """A chunk was taken by the reader.
+        """Record a chunk that the reader has taken.
 
         Args:
             ready: The chunk.
             waited: Whether the reader had waited for it.
         """
-        self.hearing.deliver(ready.chunk, made=ready.made_s > 0)
+        self.playback.deliver(ready.chunk, made=ready.made_s > 0)
         now = self._clock()
-        gap_s = self.trace.taken(
+        gap_s = self.recorder.taken(
             now,
             len(ready.chunk.samples) / ready.chunk.sample_rate,
             there_at_s=now if waited else ready.at_s,
@@ -118,20 +118,20 @@ class StreamTelemetry:
             self._metrics.chunk_gap(gap_s)
 
     def ended(self) -> None:
-        """The stream is over."""
-        self.trace.ended(self._clock())
+        """Record the end of the stream."""
+        self.recorder.ended(self._clock())
 
-    def tell(self, ending: Ending, *, num_characters: int, num_bytes: int) -> None:
-        """Tell the metrics what the stream came to, the first time that this is called."""
-        if self._metrics is None or self._told:
+    def report(self, ending: Ending, *, num_characters: int, num_bytes: int) -> None:
+        """Report the stream to the metrics, at the first call only."""
+        if self._metrics is None or self._reported:
             return
-        self._told = True
+        self._reported = True
         facts = ReportFacts(
             stream_class=self._stream_class,
             voice=self._voice,
             began_at_s=self._began_at_s,
-            delivered_s=self.hearing.delivered_s,
+            delivered_s=self.playback.delivered_s,
             num_characters=num_characters,
             num_bytes=num_bytes,
         )
-        self._metrics.stream_ended(report_of(self.trace.line, ending, self._caller, facts))
+        self._metrics.stream_ended(report_of(self.recorder.line, ending, self._caller, facts))

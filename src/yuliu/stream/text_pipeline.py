@@ -1,4 +1,4 @@
-"""The way of the text: deltas -> reader -> segmenter -> words of lexicons -> parts of one language. Pure."""
+"""Path of the text: deltas -> markup -> segmenter -> lexicons -> parts in one language. Pure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NO_VOICE = "a voice that is not loaded was asked for; the stream's own voice spo
 
 @dataclass(frozen=True, slots=True)
 class SpokenPart:
-    """A part for an engine."""
+    """Part for an engine."""
 
     part: SegmentPart
     engine: str
@@ -41,24 +41,24 @@ class SpokenPart:
 
 @dataclass(frozen=True, slots=True)
 class SilentSegment:
-    """A segment without sound."""
+    """Segment without audio."""
 
     segment: Segment
     skipped: tuple[Skipped, ...] = ()
-    """What of it a rule leaves out."""
+    """Text in it that a rule skips."""
 
 
 class TextPipeline:
-    """Turns the text of one stream into parts.
+    """Pipeline that turns the text of one stream into parts.
 
     Args:
-        options: How it is read and cut.
-        routes: Those of the voices that the text may switch to; under the empty name that of the stream's own.
-        words: How to say its words.
-        ledger: Is told how much text came and what of it the reader left out.
+        options: Options of the stream.
+        routes: Routes of the voices that the text may switch to; the empty name is the voice of the stream.
+        words: Lexicon entries.
+        ledger: Ledger that records received and left-out text.
 
     Raises:
-        InvalidRequest: The voice does not speak the language that is asked for.
+        InvalidRequest: The voice does not speak the requested language.
     """
 
     def __init__(self, options: StreamOptions, routes: Mapping[str, Route], words: Words, ledger: Ledger) -> None:
@@ -75,11 +75,11 @@ class TextPipeline:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What of the markup could not be followed."""
+        """Markup that could not be followed."""
         return (*self._reader.warnings, *self._warnings)
 
     def admitted(self, *, first_weight_scale: float, throughput: bool) -> None:
-        """What was decided when the stream was let in: before any text."""
+        """Apply the decision at admission, before any text."""
         self._throughput = throughput
         self._segmenter.configure(self._options.rules(first_weight_scale=first_weight_scale, throughput=throughput))
 
@@ -91,11 +91,11 @@ class TextPipeline:
         lang: str | None,
         effects: Effects | None,
     ) -> None:
-        """Cut and speak otherwise from now on; what is None stays as it is.
+        """Change options for text that has not been cut yet; None keeps an option.
 
         Raises:
-            InvalidRequest: The speed is out of its range, the voice does not speak the language, or an effect cannot be
-                had.
+            InvalidRequest: The speed is out of range, the voice does not speak the language, or an effect is not
+                available.
         """
         if speed is not None:
             check_speed(speed)
@@ -113,12 +113,12 @@ class TextPipeline:
             self._segmenter.configure(self._options.rules(throughput=self._throughput))
 
     def push(self, delta: str) -> list[SpokenPart | SilentSegment]:
-        """Take more text; return the parts that are now certain."""
+        """Push more text and return the parts that are now certain."""
         self._ledger.received(len(delta))
         return self._read(self._reader.push(delta))
 
     def flush(self) -> list[SpokenPart | SilentSegment]:
-        """Return what is pending, as it is."""
+        """Return the pending text as it is."""
         parts = self._read(self._reader.flush())
         return [*parts, *self._split(self._segmenter.flush())]
 
@@ -157,7 +157,7 @@ class TextPipeline:
         wanted = silences(segment.boundary, speed)
         tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
         own_speed = _within(speed, *route.paces.get(engine, (speed, speed)))
-        pace = speed / own_speed  # of what the engine makes, in whose time silences are asked for
+        pace = speed / own_speed  # applied to the engine's audio; silences are requested in its time
         speak = replace(self._options.speak, speed=own_speed)
         plan = PlanOptions(speak, lead_s=wanted.lead_s * pace, tail_s=tail_s * pace)
         effects = _styled(self._options.effects, segment.style)
@@ -166,7 +166,7 @@ class TextPipeline:
 
 
 def _styled(effects: Effects, style: Style) -> Effects:
-    """The stream's effects with what its markup adds."""
+    """Return the effects of the stream with those of the markup added."""
     if not (style.volume_db or style.pitch_semitones):
         return effects
     return replace(

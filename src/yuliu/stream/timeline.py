@@ -1,4 +1,4 @@
-"""What happened to a stream when. Pure: every time is an argument, seconds on one monotonic clock."""
+"""Timeline of a stream and its report. Pure: every time is an argument, in seconds on one monotonic clock."""
 
 from __future__ import annotations
 
@@ -11,56 +11,55 @@ from yuliu.types import Cancelled, Failed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from yuliu.metrics.report import LatencyPart as PartOfTime
-    from yuliu.metrics.report import StreamOutcome
+    from yuliu.metrics.report import LatencyPart, StreamOutcome
     from yuliu.types import Ending, StreamClass
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asked for a stream. None of it is ever the text."""
+    """Origin of a stream; never any of its text."""
 
     door: str = "library"
-    """Which way in, in a word of ours: it becomes a label."""
+    """Name of the endpoint, a fixed word that becomes a label."""
     stream_id: str = ""
-    """The id that the caller was told, for logs and traces."""
+    """Id that the client knows, for logs and traces."""
     trace_parent: str = field(default="", repr=False)
-    """The caller's ``traceparent`` header (W3C Trace Context), if there was one."""
+    """``traceparent`` header of the request (W3C Trace Context), if any."""
 
 
 class StreamMetrics(Protocol):
-    """What a stream tells of itself; :class:`yuliu.metrics.metrics.Metrics` listens."""
+    """Receiver of the events of streams, such as :class:`yuliu.metrics.metrics.Metrics`."""
 
     def stream_started(self, stream_class: StreamClass) -> None:
-        """A stream was opened."""
+        """Record an opened stream."""
         ...
 
     def stream_ended(self, report: StreamReport) -> None:
-        """A stream is over."""
+        """Record the end of a stream."""
         ...
 
     def chunk_gap(self, gap_s: float) -> None:
-        """So long after the sound before, sound was taken."""
+        """Record the time between two chunks of audio that were taken."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportFacts:
-    """What a report needs beside times and ending."""
+    """Facts of a report beside the times and the ending."""
 
     stream_class: StreamClass
     voice: str
     began_at_s: float
-    """When it was opened, Unix time in seconds."""
+    """Unix time of the opening, in seconds."""
     delivered_s: float
-    """Length of what the reader took, seconds."""
+    """Length of the audio that the reader took, in seconds."""
     num_characters: int
     num_bytes: int
-    """Bytes that the door sent, as encoded."""
+    """Number of encoded bytes that the endpoint sent."""
 
 
 def report_of(timeline: Timeline, ending: Ending, caller: Caller, facts: ReportFacts) -> StreamReport:
-    """A stream that is over, as the metrics count it."""
+    """Return the report of a finished stream for the metrics."""
     return StreamReport(
         stream_id=caller.stream_id,
         stream_class=facts.stream_class,
@@ -94,45 +93,45 @@ def _outcome(timeline: Timeline, ending: Ending) -> StreamOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timeline:
-    """Stamps of a stream: seconds on a monotonic clock, None for what has not happened."""
+    """Times of the stages of a stream, in seconds on a monotonic clock; None for a stage that has not happened."""
 
     opened_at_s: float
     admitted_at_s: float | None = None
-    """The machine could carry it."""
+    """The stream was admitted."""
     first_text_at_s: float | None = None
     """The first text was pushed."""
     first_segment_at_s: float | None = None
-    """There was enough text for the first segment."""
+    """The text of the first segment was complete."""
     plan_began_at_s: float | None = None
-    """An engine began to plan the first segment."""
+    """A worker began to plan the first segment."""
     planned_at_s: float | None = None
     """The first segment was planned."""
     step_began_at_s: float | None = None
-    """An engine began to make the first sound."""
+    """A worker began to make the first audio."""
     made_at_s: float | None = None
-    """The first sound was made, or found in a cache."""
+    """The first audio was made, or found in a cache."""
     taken_at_s: float | None = None
-    """The first sound was taken by the reader: the first packet. Silence of ``lead_in_ms`` does not count."""
+    """The reader took the first audio: the first packet. The silence of ``lead_in_ms`` does not count."""
     last_taken_at_s: float | None = None
-    """The last sound was taken."""
+    """The reader took the last audio."""
     ended_at_s: float | None = None
-    """The stream was over."""
+    """The stream ended."""
     front_end_s: float = 0.0
-    """How long reading the text took within the plan of the first segment, seconds."""
+    """Duration of the text front end within the plan of the first segment, in seconds."""
     underrun_s: float = 0.0
-    """How long a listener who began to play with the first packet stood silent although there was text to speak."""
+    """Silence of a player that started with the first packet, while there was text to speak, in seconds."""
     longest_gap_s: float = 0.0
-    """The longest time between two sounds that were taken, seconds."""
+    """Longest time between two chunks of audio that were taken, in seconds."""
     num_segments: int = 0
-    """Parts of the text that were given to an engine."""
+    """Number of parts of the text that went to an engine."""
     num_cached_segments: int = 0
-    """Those whose sound came from a cache."""
+    """Number of parts whose audio came from a cache."""
     num_retries: int = 0
-    """Plans and steps that were repeated on another worker."""
+    """Number of plans and steps repeated on another worker."""
 
     @property
     def moments(self) -> StreamMoments:
-        """The stamps from the opening of the stream on; where it has not ended, its end is the last thing known."""
+        """Times since the opening of the stream; before its end, the latest known time stands for the end."""
 
         def since(at_s: float | None) -> float | None:
             return None if at_s is None else at_s - self.opened_at_s
@@ -152,17 +151,18 @@ class Timeline:
 
     @property
     def ttfp_s(self) -> float | None:
-        """Time to the first packet but for the wait for text, seconds; None if there was none."""
+        """Time to the first packet without the wait for text, in seconds; None if there was no packet."""
         return self.moments.ttfp_s()
 
     @property
-    def parts(self) -> Mapping[PartOfTime, float]:
-        """Time to the first packet in parts, seconds; their sum is the time from opening to ``taken_at_s``."""
+    def parts(self) -> Mapping[LatencyPart, float]:
+        """Parts of the time to the first packet, in seconds; their sum is the time from the opening to
+        ``taken_at_s``."""
         return self.moments.parts(self.front_end_s)
 
 
 class TimelineRecorder:
-    """Keeps the timeline of one stream.
+    """Recorder of the timeline of one stream.
 
     Args:
         opened_at_s: Now.
@@ -170,14 +170,14 @@ class TimelineRecorder:
 
     def __init__(self, opened_at_s: float) -> None:
         self._line = Timeline(opened_at_s=opened_at_s)
-        # What changes with every chunk is kept apart: a new line for each would cost 10 us.
+        # Values that change with every chunk are kept apart: a new timeline for each chunk would cost 10 us.
         self._last_taken_at_s: float | None = None
-        self._dry_at_s = 0.0  # when the listener has played all that was taken
+        self._dry_at_s = 0.0  # time at which the player has played all that was taken
         self._underrun_s = self._longest_gap_s = 0.0
 
     @property
     def line(self) -> Timeline:
-        """As it is now."""
+        """Current timeline."""
         return replace(
             self._line,
             last_taken_at_s=self._last_taken_at_s,
@@ -186,34 +186,34 @@ class TimelineRecorder:
         )
 
     def admitted(self, now: float) -> None:
-        """The stream is carried."""
+        """Record the admission."""
         self._line = replace(self._line, admitted_at_s=now)
 
     def text(self, now: float) -> None:
-        """Text was pushed."""
+        """Record pushed text."""
         if self._line.first_text_at_s is None:
             self._line = replace(self._line, first_text_at_s=now)
 
     def segment(self, now: float) -> None:
-        """A part of the text was given to an engine."""
+        """Record a part that goes to an engine."""
         first = self._line.first_segment_at_s
         self._line = replace(
             self._line, first_segment_at_s=now if first is None else first, num_segments=self._line.num_segments + 1
         )
 
     def planned(self, at_s: float, took_s: float, front_end_s: float) -> None:
-        """A segment was planned."""
+        """Record a plan."""
         if self._line.planned_at_s is None:
             began_s = at_s - took_s
             self._line = replace(self._line, plan_began_at_s=began_s, planned_at_s=at_s, front_end_s=front_end_s)
 
     def made(self, at_s: float, took_s: float) -> None:
-        """Sound was made."""
+        """Record audio that was made."""
         if self._line.made_at_s is None:
             self._line = replace(self._line, step_began_at_s=at_s - took_s, made_at_s=at_s)
 
     def segment_made(self, *, cached: bool, num_retries: int) -> None:
-        """A segment has sound to its end."""
+        """Record the completion of a segment."""
         self._line = replace(
             self._line,
             num_cached_segments=self._line.num_cached_segments + cached,
@@ -223,17 +223,17 @@ class TimelineRecorder:
     def taken(
         self, now: float, length_s: float, *, there_at_s: float, text_at_s: float, sound: bool = True
     ) -> float | None:
-        """A chunk was taken. The listener begins to play with the first sound.
+        """Record a chunk that the reader has taken. The player starts with the first audio.
 
         Args:
-            now: Seconds.
-            length_s: How much.
-            there_at_s: When the listener could have had it: what it waited for its reader is not our fault.
-            text_at_s: When its text was there: what the listener waited for its writer is not our fault either.
-            sound: Whether it is not a pause.
+            now: Current time, in seconds.
+            length_s: Length of the chunk, in seconds.
+            there_at_s: Time at which the chunk was ready; a late reader is no underrun.
+            text_at_s: Time at which its text was complete; a late writer is no underrun either.
+            sound: Whether it is audio of an engine, not a pause.
 
         Returns:
-            How long after the sound before, seconds; None if there was none, or if it is a pause.
+            Time since the previous audio, in seconds; None for the first audio and for a pause.
         """
         last = self._last_taken_at_s
         if last is None:
@@ -251,5 +251,5 @@ class TimelineRecorder:
         return now - last
 
     def ended(self, now: float) -> None:
-        """The stream is over."""
+        """Record the end of the stream."""
         self._line = replace(self._line, ended_at_s=now)

@@ -1,4 +1,4 @@
-"""How long a stream waits for its writer, its reader and its end. Pure: every time is an argument."""
+"""Time limits of a stream for its writer, its reader and its end. Pure: every time is an argument."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TOO_LONG = "the stream took longer than it may"
 
 
 class StreamTimeouts:
-    """What is waited for, since when.
+    """Tracks how long the stream has waited for text, reader and end.
 
     Args:
-        limits: How long.
-        stall_s: How long pending text waits for more, seconds.
-        now: Seconds on any monotonic clock, as all times here.
+        limits: Time limits.
+        stall_s: Time that pending text waits for more, in seconds.
+        now: Current time in seconds on any monotonic clock, as all times here.
     """
 
     def __init__(self, limits: StreamLimits, stall_s: float, now: float) -> None:
@@ -35,49 +35,49 @@ class StreamTimeouts:
         self._offered_since: float | None = None
 
     def text_came(self, now: float) -> None:
-        """The writer gave text."""
+        """Record new text from the writer."""
         self._flush_at = now + self._stall_s
         self._idle_since = None
 
     def text_done(self) -> None:
-        """No text is pending any more, or its writer is held back: it need not be flushed."""
+        """Stop waiting for more text, because none is pending or the writer is held back."""
         self._flush_at = math.inf
 
     def writer_lost(self) -> None:
-        """His connection is: that he says nothing means nothing."""
+        """Suspend the stall timeout while the writer is disconnected."""
         self._lost = True
 
     def writer_back(self, now: float) -> None:
-        """He may go on: pending text waits for him as if it had just come."""
+        """Resume the stall timeout, as if pending text had just arrived."""
         if self._lost and math.isfinite(self._flush_at):
             self._flush_at = now + self._stall_s
         self._lost = False
 
     def taken(self) -> None:
-        """The reader took a chunk."""
+        """Record a chunk that the reader has taken."""
         self._offered_since = None
 
     def look(self, now: float, *, idle: bool, offered: bool) -> float:
-        """Take note of what is so now.
+        """Update the state of the stream.
 
         Args:
-            now: Seconds.
-            idle: Whether only the writer could make the stream go on.
+            now: Current time, in seconds.
+            idle: Whether only new text could make the stream continue.
             offered: Whether a chunk waits for the reader.
 
         Returns:
-            When to ask :meth:`late` and :meth:`stalled`; infinity if never.
+            Time at which to call :meth:`late` and :meth:`stalled`; infinity if there is none.
         """
         self._idle_since = None if not idle else now if self._idle_since is None else self._idle_since
         self._offered_since = None if not offered else now if self._offered_since is None else self._offered_since
         return min(math.inf if self._lost else self._flush_at, self._end_at, self._idle_at, self._stalled_at)
 
     def stalled(self, now: float) -> bool:
-        """Whether pending text has waited long enough for more."""
+        """Return whether pending text has waited long enough for more."""
         return now >= self._flush_at and not self._lost
 
     def late(self, now: float) -> TimedOut | None:
-        """Why the stream is to end, if it is."""
+        """Return the timeout that ends the stream, if any."""
         if now >= self._end_at:
             return TimedOut(TOO_LONG)
         if now >= self._stalled_at:

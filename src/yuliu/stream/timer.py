@@ -1,4 +1,4 @@
-"""The one timer that a stream has."""
+"""The single timer of a stream."""
 
 from __future__ import annotations
 
@@ -12,35 +12,36 @@ if TYPE_CHECKING:
 
 
 class StreamTimer:
-    """The one timer of a stream: it rings at the earliest of the times that it is set to, and maybe before.
+    """Timer of a stream: calls a method at the earliest requested time, or before it.
 
     Args:
-        loop: Its event loop, whose clock counts.
-        ring: The method to call, whose object is not kept alive.
+        loop: Event loop, whose clock counts.
+        call: Bound method to call; its object is not kept alive.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, ring: Callable[[], None]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, call: Callable[[], None]) -> None:
         self._loop = loop
-        self._ring = weakref.WeakMethod(ring)
+        self._call = weakref.WeakMethod(call)
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, due_s: float) -> None:
-        """Ring at this time at the latest; infinity need not ring. Most often nothing is done: it rings earlier."""
+        """Schedule a call by ``due_s`` at the latest; ``inf`` requests none. Usually an earlier call is scheduled
+        already."""
         if self._timer is not None:
             if self._timer.when() <= due_s:
                 return
             self._timer.cancel()
             self._timer = None
         if due_s < math.inf:
-            self._timer = self._loop.call_at(due_s, self._rung)
+            self._timer = self._loop.call_at(due_s, self._fired)
 
     def stop(self) -> None:
-        """Ring no more."""
+        """Cancel the scheduled call."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _rung(self) -> None:
+    def _fired(self) -> None:
         self._timer = None
-        if (ring := self._ring()) is not None:
-            ring()
+        if (call := self._call()) is not None:
+            call()
