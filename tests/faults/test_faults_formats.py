@@ -1,6 +1,6 @@
-"""Faults that others had with containers, sizes, rates and answers without sound; the voice is a weightless one.
+"""Faults of other projects with containers, sizes, rates and empty responses; the engine is weightless.
 
-The fault and where it was reported stands with each test; docs/design/others-faults.md lists all of them.
+Each test names the fault and where it was reported; docs/design/others-faults.md lists all of them.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ NOTHING_TO_SAY = ["😀", "！！！", "……", "   ", "* * *"]
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
+    """An ordinary server, shared by the tests of this file."""
     with running_server() as server:
         yield server
 
 
-def test_other_texts_have_other_sounds(running: Running) -> None:
-    """In each format that says nothing of itself, a reply is the text's own.
+def test_each_text_has_its_own_audio(running: Running) -> None:
+    """In each format without a header, the audio depends on the text.
 
-    openedai-speech#102: bare samples were read as what they were not, and every reply was the same wrong speech.
+    openedai-speech#102: raw samples were misread, and every reply was the same wrong speech.
     """
     for name in ("pcm", "mulaw", "alaw", "aac"):
         assert len({running.speech(input=text, response_format=name).content for text in ("one", "two", "six")}) == 3
@@ -54,9 +54,9 @@ def test_other_texts_have_other_sounds(running: Running) -> None:
 
 @pytest.mark.parametrize(("name", "rate"), AT_RATES)
 def test_pitch_is_right_in_every_format_at_every_rate(running: Running, name: FormatName, rate: int) -> None:
-    """A player that believes the head, or the headers, hears the tone that was made.
+    """A player that trusts the header of the file, or of the response, hears the right tone.
 
-    invincible-voice#7: a fast, high voice, since the rate was not told and was guessed wrong.
+    invincible-voice#7: a fast, high voice, since the rate was not announced and was guessed wrong.
     """
     answer = running.speech(input=SENTENCE, response_format=name, sample_rate=rate)
     told = int(answer.headers["x-sample-rate"])
@@ -66,17 +66,17 @@ def test_pitch_is_right_in_every_format_at_every_rate(running: Running, name: Fo
 
 
 def pitch_hz(samples: Samples, sample_rate: int) -> float:
-    """Of the strongest part."""
+    """Return the strongest frequency."""
     spectrum = np.abs(np.fft.rfft(samples * np.hanning(len(samples)), 1 << 17))
     return float(np.argmax(spectrum)) * sample_rate / (1 << 17)
 
 
 @pytest.mark.parametrize("text", [SENTENCE, SENTENCE * 90], ids=["a sentence", "a minute and a half"])
-def test_a_wav_is_played_to_its_end_by_those_who_believe_its_sizes(running: Running, text: str) -> None:
-    """Streamed, the sizes in its head are as large as can be; no reader stops before the last sample.
+def test_a_streamed_wav_is_played_to_its_end(running: Running, text: str) -> None:
+    """The sizes in its header are the maximum; readers that trust them do not stop before the last sample.
 
-    speaches#341 and #493: about 30 s are played. XTTS: the head says that there is nothing. piper#796: a player on a
-    pipe stops after the first sentences. Kokoro-FastAPI#94: a head in every piece ends the sound after the first.
+    speaches#341 and #493: about 30 s are played. XTTS: the header announces no data. piper#796: a player on a
+    pipe stops after the first sentences. Kokoro-FastAPI#94: a header in every piece ends the audio after the first.
     """
     body = running.speech(input=text).content
     made = running.synthesizer.speak(text).samples
@@ -98,13 +98,11 @@ def read_by_ffmpeg(body: bytes) -> int:
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("text", NOTHING_TO_SAY)
-def test_no_sound_is_an_error_and_no_empty_file(
-    running: Running, name: FormatName, stream_format: str, text: str
-) -> None:
-    """Whatever the format: 400, never 200 with a head and nothing after it.
+def test_a_text_without_speech_is_an_error(running: Running, name: FormatName, stream_format: str, text: str) -> None:
+    """In every format the status is 400, never 200 with a header and nothing after it.
 
     CosyVoice: 200 without a byte for an emoji. piper http: 500 for an empty text. wyoming-piper: an end without a
-    beginning. piper and Home Assistant (addons#3360): files of no length.
+    beginning. piper and Home Assistant (addons#3360): empty files.
     """
     answer = running.speech(input=text, response_format=name, stream_format=stream_format)
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "nothing_to_speak")
@@ -115,10 +113,10 @@ def test_no_sound_is_an_error_and_no_empty_file(
 
 
 @pytest.mark.parametrize("path", ["/v1/audio/speech", "/v1/stream?lead_in_ms=200&format=opus"])
-def test_silence_ahead_of_nothing_is_no_answer(running: Running, path: str) -> None:
-    """A lead-in is sent before it is known that nothing follows; the body has no proper end then, at either door.
+def test_a_lead_in_without_speech_is_not_a_whole_response(running: Running, path: str) -> None:
+    """The lead-in is sent before it is known that nothing follows; the body then has no proper end, at both endpoints.
 
-    CosyVoice and others: 200, and nothing of the text in it.
+    CosyVoice and others: 200 without any speech.
     """
     for text, is_whole in (("hello", True), ("😀", False)):
         with running.client.stream("POST", path, **asked_with_silence(path, text)) as answer:
@@ -131,16 +129,16 @@ def test_silence_ahead_of_nothing_is_no_answer(running: Running, path: str) -> N
 
 
 def asked_with_silence(path: str, text: str) -> dict[str, Any]:
-    """What httpx is told to send."""
+    """Return the arguments of httpx for the request."""
     if path.startswith("/v1/stream"):
         return {"content": text.encode(), "headers": {"Content-Type": "text/plain"}}
     return {"json": {"input": text, "response_format": "opus", "lead_in_ms": 200}}
 
 
-def test_a_stream_without_sound_says_why(running: Running) -> None:
-    """Each ends with ``started`` and ``done``, and every character was skipped by a rule that has a name.
+def test_a_stream_without_audio_names_the_rules(running: Running) -> None:
+    """Each has ``started`` and ``done``, and every character was skipped by a named rule.
 
-    pipecat counts contexts without sound, since services give none and say nothing. wyoming-piper: an empty text
+    pipecat counts contexts without audio, since services return none silently. wyoming-piper: an empty text
     gives an end without a beginning.
     """
     with talking(running.port) as talk:
@@ -154,15 +152,15 @@ def test_a_stream_without_sound_says_why(running: Running) -> None:
 
 
 def tiles(spans: list[list[int]], length: int) -> bool:
-    """Whether spans cover a text, each character once."""
+    """Whether spans cover each character of a text once."""
     places = [place for start, end in sorted(spans) for place in range(start, end)]
     return places == list(range(length))
 
 
-def test_all_answers_are_told_alike(running: Running) -> None:
-    """Whatever the format, and whether events or not: the same names of headers; none comes and goes.
+def test_all_responses_have_the_same_headers(running: Running) -> None:
+    """The names of the headers are the same in every format, with and without events.
 
-    Kokoro-FastAPI#331, #314, #139: what captions are in, and which headers tell of them, changed between versions.
+    Kokoro-FastAPI#331, #314, #139: the place of captions, and the headers for them, changed between versions.
     """
     names = {
         frozenset(running.speech(input="hello", response_format=name, stream_format=kind).headers) - {"date"}
@@ -172,8 +170,11 @@ def test_all_answers_are_told_alike(running: Running) -> None:
     assert len(names) == 1
 
 
-def test_a_large_answer_and_a_small_one_end_alike(running: Running) -> None:
-    """One last chunk, and no more bytes, for one word and for a minute (Kokoro-FastAPI#139: errors in the coding)."""
+def test_large_and_small_responses_end_alike(running: Running) -> None:
+    """There is one last chunk and no further byte, for one word and for a minute.
+
+    Kokoro-FastAPI#139: errors in the transfer coding.
+    """
     for text in ("hi", SENTENCE * 60):
         raw = running.connect()
         raw.sendall(

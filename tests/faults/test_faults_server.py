@@ -1,6 +1,6 @@
-"""Faults that other speech servers had, each with what triggers it; the voice is a weightless one.
+"""Faults of other speech servers, each with its trigger; the engine is weightless.
 
-The fault and where it was reported stands with each test; docs/design/others-faults.md lists all of them.
+Each test names the fault and where it was reported; docs/design/others-faults.md lists all of them.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ LONG = SENTENCE * 100
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
+    """An ordinary server, shared by the tests of this file."""
     with running_server() as server:
         yield server
 
 
 @pytest.fixture
 def gated() -> Iterator[Running]:
-    """A server of one test, whose engine can be held back."""
+    """A server for one test, with an engine that can be held back."""
     with running_server() as server:
         yield server
 
 
 def first_sound(raw: socket.socket) -> bytes:
-    """The first piece of a chunked body."""
+    """Return the first piece of a chunked body."""
     received = b""
     while True:
         size, found, rest = received.partition(b"\r\n\r\n")[2].partition(b"\r\n")
@@ -67,13 +67,13 @@ def asked_for(running: Running, text: str) -> socket.socket:
     return raw
 
 
-# Waiting for the first sound
+# Time to the first audio
 
 
-def test_a_second_request_does_not_wait_for_the_first_to_end(gated: Running) -> None:
-    """Its first sound comes after the step under way and its own, whatever the other still has to be made.
+def test_a_second_request_does_not_wait_for_the_first(gated: Running) -> None:
+    """Its first audio comes after the step in progress and its own, however much the other still needs.
 
-    Kokoro-FastAPI#115 and #358: of two requests at a time the second waits, since speech is made on the event loop.
+    Kokoro-FastAPI#115 and #358: the second of two concurrent requests waits, because synthesis runs on the event loop.
     pocket-tts#4, VibeVoice#182, XTTS#23: one request at a time.
     """
     gated.gate.close()
@@ -82,7 +82,7 @@ def test_a_second_request_does_not_wait_for_the_first_to_end(gated: Running) -> 
         gated.gate.pass_one()
     first_sound(first)
     gated.wait_until(lambda: gated.engine.num_steps == 7)
-    for _ in range(100):  # turns of the loop in which all of the first one is read
+    for _ in range(100):  # turns of the event loop in which the first response is read
         gated.client.get("/health")
     num_jobs = gated.synthesizer._scheduler.num_jobs
     second = asked_for(gated, SENTENCE)
@@ -93,10 +93,10 @@ def test_a_second_request_does_not_wait_for_the_first_to_end(gated: Running) -> 
     assert gated.engine.num_steps <= 7 + 3
 
 
-def test_the_first_sound_is_as_soon_in_a_long_text_as_in_a_short_one(running: Running) -> None:
-    """Its first piece is made of as little of the text, and is as long.
+def test_first_audio_does_not_depend_on_text_length(running: Running) -> None:
+    """The first piece is made from the same part of the text, and has the same length.
 
-    Kokoro-FastAPI: the first piece of a text is as large as all others, so the first sound of a paragraph is late.
+    Kokoro-FastAPI: the first piece of a text is as large as all others, so the first audio of a paragraph is late.
     vllm-omni#938: eight times later for a first piece twelve times as long.
     """
     short = first_sound(asked_for(running, SENTENCE * 2))
@@ -110,8 +110,8 @@ def test_the_first_sound_is_as_soon_in_a_long_text_as_in_a_short_one(running: Ru
         assert made >= alone.gate.num_frames
 
 
-def test_a_long_stream_leaves_the_next_ones_first_sound_as_it_was(gated: Running) -> None:
-    """After it, and while it goes on, a new stream's first piece is as long as that of the first one ever.
+def test_a_long_stream_does_not_delay_the_next_one(gated: Running) -> None:
+    """After it and during it, the first piece of a new stream has the usual length.
 
     CosyVoice model.py: the length of a piece is kept on the model and doubled while one streams, so that the first
     piece of the next user takes four times as long (#367, #1798).
@@ -127,7 +127,7 @@ def test_a_long_stream_leaves_the_next_ones_first_sound_as_it_was(gated: Running
 
 
 def test_the_server_answers_while_an_engine_hangs() -> None:
-    """Probes, lists and figures do not wait for a step.
+    """Probes, lists and metrics do not wait for a step.
 
     fish-speech: a blocking generator on the event loop stops the health check. wyoming-piper: so does synthesis.
     """
@@ -142,13 +142,13 @@ def test_the_server_answers_while_an_engine_hangs() -> None:
         read_answer(raw)
 
 
-# Who gets what
+# Separation of clients
 
 
-def test_who_comes_next_gets_nothing_of_who_was_there(gated: Running) -> None:
-    """A client that vanished amid its sound, then another: the second has its own sound and messages alone.
+def test_a_client_receives_nothing_of_the_previous_one(gated: Running) -> None:
+    """After a client that vanished during its audio, the next one receives only its own audio and messages.
 
-    unmute: packets of one client reach the next. alltalk_tts#290: sounds of two are mixed.
+    unmute: packets of one client reach the next. alltalk_tts#290: the audio of two is mixed.
     """
     for _ in range(5):
         with talking(gated.port) as gone:
@@ -163,8 +163,8 @@ def test_who_comes_next_gets_nothing_of_who_was_there(gated: Running) -> None:
             assert talk.told("segment")[-1]["spoken"] == "你好今天天气怎么样"
 
 
-def test_one_manner_of_asking_does_not_disturb_the_other(running: Running) -> None:
-    """On one connection: text in the body, a whole request, an error, text in the body; each is answered as alone.
+def test_kinds_of_requests_do_not_affect_each_other(running: Running) -> None:
+    """On one connection, text in the body, whole requests and errors are each answered as if alone.
 
     wyoming-piper: after a stream, a plain request on the same connection is ignored, as a flag is never reset.
     """
@@ -187,10 +187,10 @@ def test_one_manner_of_asking_does_not_disturb_the_other(running: Running) -> No
 # Requests
 
 
-def test_a_language_that_the_voice_lacks_is_told() -> None:
-    """Wherever an answer has a place for it: how many characters were left out, and by which rule.
+def test_an_unsupported_language_is_reported() -> None:
+    """Every kind of response that can holds the number of skipped characters and the rule.
 
-    Kokoro-FastAPI#236, #237, #327, #205: a sentence in the other language is missing, and nobody is told.
+    Kokoro-FastAPI#236, #237, #327, #205: a sentence in the other language is missing without notice.
     sherpa-onnx#2248: it is read as "Chinese letter, Chinese letter".
     """
     text, missing = "Hello. 你好，世界。 Bye.", {"language_not_spoken": len("你好，世界。")}
@@ -213,7 +213,7 @@ def test_a_language_that_the_voice_lacks_is_told() -> None:
 
 
 def english_only() -> AbstractContextManager[int]:
-    """A server whose voice speaks no Mandarin; gives the port."""
+    """Port of a server whose voice speaks no Mandarin."""
     return serving(
         lambda: Synthesizer(
             [local_spec("tone", lambda: ToneEngine(languages=("en",)))], {"en": {"en": "tone"}}, default="en"
@@ -222,17 +222,17 @@ def english_only() -> AbstractContextManager[int]:
 
 
 def tiles(spans: list[list[int]], length: int) -> bool:
-    """Whether spans cover a text, each character once."""
+    """Whether spans cover each character of a text once."""
     places = [place for start, end in sorted(spans) for place in range(start, end)]
     return places == list(range(length))
 
 
 @pytest.mark.parametrize("number", range(1, 5))
-def test_a_sentence_that_fails_is_named(number: int) -> None:
-    """Nothing after it is spoken, and each character is either spoken or failed.
+def test_a_failed_sentence_is_named(number: int) -> None:
+    """Nothing after it is spoken, and each character is reported as spoken or failed.
 
     Kokoro-FastAPI tts_service.py: an exception in a sentence is logged, the loop goes on: 200, and a sentence is
-    missing. pocket-tts, speaches: what fails after the head ends the file as if it were whole.
+    missing. pocket-tts, speaches: a failure after the header ends the file as if it were whole.
     """
     text = "".join(f"This is sentence {number} of five. " for number in "ABCDE")
     script: dict[str, Any] = {"fail_plans": frozenset(range(number, 100))}
@@ -254,8 +254,8 @@ def test_a_sentence_that_fails_is_named(number: int) -> None:
 
 
 @pytest.mark.parametrize("fields", [{}, {"model": None}, {"voice": None}, {"model": "", "voice": ""}])
-def test_only_the_text_must_be_given(running: Running, fields: dict[str, Any]) -> None:
-    """speaches#365: 422 where no model is named, for a voice that has none."""
+def test_only_the_text_is_required(running: Running, fields: dict[str, Any]) -> None:
+    """speaches#365: 422 without a model, for a voice that has none."""
     assert running.speech(input="hello", **fields).status_code == 200
 
 
@@ -263,12 +263,12 @@ ODD_VOICES = ("0", "carls", "tone.onnx")
 NO_VOICES = ["carlson", "carls.onnx", "tone", "00", "carls+0", "../carls", "http://127.0.0.1:9/carls", "/etc/passwd"]
 
 
-def test_a_voice_is_its_whole_name() -> None:
-    """Names that look like a number, like nothing or like a file are names; what is like one of them is none.
+def test_a_voice_is_matched_by_its_whole_name() -> None:
+    """Names that resemble a number, an empty value or a file are names; similar names do not match.
 
-    piper http: "carlson.onnx" loses its last letters with the suffix, and the number of speakers is taken for one of
-    them. openedai-speech#102: speaker 0 is taken for none. LocalAI#8413: another name is taken for the voice's.
-    pocket-tts fetches whatever address a voice names.
+    piper http: "carlson.onnx" loses its last letters with the suffix, and the number of speakers is accepted as a
+    speaker. openedai-speech#102: speaker 0 is treated as missing. LocalAI#8413: a wrong name is accepted.
+    pocket-tts fetches any URL that a voice names.
     """
     routes: dict[str, dict[Lang, str]] = {name: {"en": "tone"} for name in ODD_VOICES}
     with (
@@ -290,8 +290,8 @@ def until_ready(client: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("speed", [0, -1, 0.2, 4.1, 1e9, "fast", True])
-def test_a_pace_that_cannot_be_is_refused_before_anything_is_sent(running: Running, speed: Any) -> None:
-    """speaches: a speed out of range raises after the head: 200 and a broken body."""
+def test_an_invalid_speed_is_refused_before_the_response(running: Running, speed: Any) -> None:
+    """speaches: a speed out of range raises after the status line: 200 and a broken body."""
     answer = running.speech(input="hello", speed=speed)
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "speed")
 
@@ -300,14 +300,14 @@ def test_a_pace_that_cannot_be_is_refused_before_anything_is_sent(running: Runni
     ("method", "path"),
     [("POST", "/v1/realtime"), ("GET", "/v1/realtime"), ("POST", "/v1/audio/speeches"), ("GET", "/v1/download/x")],
 )
-def test_doors_that_are_not_there_say_so(running: Running, method: str, path: str) -> None:
-    """speaches#585: a plugin posts to a path of another API; LocalAI#1549: what failed is a 404 on a file."""
+def test_unknown_paths_are_not_found(running: Running, method: str, path: str) -> None:
+    """speaches#585: a plugin posts to a path of another API; LocalAI#1549: a failure is a 404 for a file."""
     answer = running.client.request(method, path, json={"input": "hello"} if method == "POST" else None)
     assert (answer.status_code, answer.json()["error"]["code"]) == (404, "not_found")
 
 
-def test_sockets_of_other_apis_are_refused_at_once(running: Running) -> None:
-    """With an answer that says which path there is, and not a connection on which nothing happens."""
+def test_websockets_of_other_apis_are_refused(running: Running) -> None:
+    """The response names the right path; the connection does not stay open in silence."""
     with (
         pytest.raises(InvalidStatus) as refused,
         connect(f"ws://127.0.0.1:{running.port}/v1/realtime?model=tts-1", open_timeout=PATIENCE_S),
@@ -317,8 +317,8 @@ def test_sockets_of_other_apis_are_refused_at_once(running: Running) -> None:
 
 
 @pytest.mark.parametrize("path", ["/health", "/v1/models", "/v1/audio/voices", "/v1/presets", "/metrics", "/v1/stats"])
-def test_ranges_cost_nothing(running: Running, path: str) -> None:
-    """No path gives parts of files: a head of thousands of ranges is as good as none, or too large.
+def test_range_headers_cost_nothing(running: Running, path: str) -> None:
+    """No path serves parts of files: thousands of ranges are ignored, or the header is too large.
 
     CVE-2025-62727, by way of Kokoro-FastAPI's downloads: merging the ranges of one request takes minutes.
     """
@@ -329,7 +329,7 @@ def test_ranges_cost_nothing(running: Running, path: str) -> None:
         assert "content-range" not in answer.headers
 
 
-def test_a_flood_of_digits_is_spoken_while_others_are_served(running: Running) -> None:
+def test_a_flood_of_digits_does_not_block_others(running: Running) -> None:
     """Kokoro-FastAPI 0.7: 20,000 digits kept a regular expression busy, and with it the server."""
     raw = asked_for(running, "9" * 20_000)
     assert first_sound(raw)
@@ -338,8 +338,8 @@ def test_a_flood_of_digits_is_spoken_while_others_are_served(running: Running) -
     running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
-def test_text_in_an_address_is_not_spoken(running: Running, caplog: pytest.LogCaptureFixture) -> None:
-    """VibeVoice: the text is a part of the address, and so in the log of every proxy. Ours has one place for it."""
+def test_text_in_a_url_is_not_spoken(running: Running, caplog: pytest.LogCaptureFixture) -> None:
+    """VibeVoice: the text is part of the URL, and so in the log of every proxy. Here it belongs in the body."""
     for method, path in (("GET", "/v1/audio/speech"), ("POST", "/v1/audio/speech"), ("GET", "/v1/stream")):
         answer = running.client.request(method, f"{path}?input=secret&text=secret", headers=JSON, content="{}")
         assert 400 <= answer.status_code < 500
@@ -352,10 +352,10 @@ def test_text_in_an_address_is_not_spoken(running: Running, caplog: pytest.LogCa
 JSON = {"Content-Type": "application/json"}
 
 
-def test_a_talk_is_never_late_for_its_own_text(gated: Running) -> None:
-    """Sound of the first sentence is sent while the second is not even written.
+def test_audio_starts_before_the_text_has_ended(gated: Running) -> None:
+    """Audio of the first sentence is sent before the second is written.
 
-    fish-speech#819 and #1020: "streaming" gives whole segments; vllm-omni#5316: nothing before the text has ended.
+    fish-speech#819 and #1020: "streaming" returns whole segments; vllm-omni#5316: nothing before the text has ended.
     """
     with talking(gated.port) as talk:
         talk.say("start")

@@ -1,6 +1,6 @@
-"""Faults that others had with text that comes while it is spoken, and with what is told of it.
+"""Faults of other projects with text that arrives while it is spoken, and with its timings.
 
-The fault and where it was reported stands with each test; docs/design/others-faults.md lists all of them.
+Each test names the fault and where it was reported; docs/design/others-faults.md lists all of them.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ SLOW = "It is a slow model, and every word of it comes late. But it comes."
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
+    """An ordinary server, shared by the tests of this file."""
     with running_server() as server:
         yield server
 
 
 def timings_of(running: Running, text: str, *, size: int = 1_000, **start: Any) -> tuple[list[list[Any]], Told]:
-    """What is told of a text that comes in deltas of a size: the timings, and the end."""
+    """Return the timings and the end of a text that arrives in deltas of a size."""
     with talking(running.port) as talk:
         talk.say("start", **start)
         for at in range(0, len(text), size):
@@ -65,14 +65,14 @@ def timings_of(running: Running, text: str, *, size: int = 1_000, **start: Any) 
 
 
 def words_in(text: str) -> list[str]:
-    """What of a text without signs and marks is to be said: characters of Chinese, words of English."""
+    """Return the words of a text without punctuation: Chinese characters and English words."""
     return re.findall(r"[一-鿿]|[A-Za-z0-9]+", text)
 
 
 @pytest.mark.parametrize("speed", [0.7, 1.0, 1.1, 1.2, 1.3, 2.0])
 @pytest.mark.parametrize("text", [PARAGRAPHS, CLAUSES])
 def test_no_sentence_is_skipped_at_any_pace(running: Running, text: str, speed: float) -> None:
-    """Each word has its time, in order, and nothing failed.
+    """Each word has a time, in order, and nothing failed.
 
     Kokoro-FastAPI#343: of several paragraphs, sentences are missing at speeds of 1.0 to 1.2. pocket-tts#38: so are
     clauses of a long sentence that has commas only.
@@ -87,12 +87,12 @@ def test_no_sentence_is_skipped_at_any_pace(running: Running, text: str, speed: 
 
 @pytest.mark.parametrize("size", [1, 7, 1_000])
 @pytest.mark.parametrize("text", TIMED)
-def test_captions_can_be_made_of_timings(running: Running, text: str, size: int) -> None:
-    """Each word once, with its place; what stands between two places is the writer's own, so nothing is lost.
+def test_timings_are_enough_for_captions(running: Running, text: str, size: int) -> None:
+    """Each word occurs once with its place in the source; the text between two places is the original.
 
-    livekit/agents-js#2066: words come without what was between them. livekit/agents#6312: Chinese marks and line ends
-    are lost. livekit/agents#889: captions drift by what the markup takes. Kokoro-FastAPI#331: captions are null, or
-    come twice.
+    livekit/agents-js#2066: words come without the characters between them. livekit/agents#6312: Chinese marks and
+    line ends are lost. livekit/agents#889: captions drift by the length of the markup.
+    Kokoro-FastAPI#331: captions are null, or come twice.
     """
     timings, done = timings_of(running, text, size=size)
     places = [(start, end) for _, _, _, start, end in timings]
@@ -103,10 +103,10 @@ def test_captions_can_be_made_of_timings(running: Running, text: str, size: int)
     assert ends[-1] <= done["audio_ms"]
 
 
-def test_a_writer_slower_than_speech_is_waited_for() -> None:
-    """A word every two seconds, as from a slow model: all is spoken, the stream ends when the writer says so.
+def test_a_stream_waits_for_a_slow_writer() -> None:
+    """With a word every two seconds, all is spoken, and the stream ends when the writer ends it.
 
-    linux-voice-assistant#29: playing ends when words come more slowly than they are spoken.
+    linux-voice-assistant#29: playback ends when words arrive more slowly than they are spoken.
     """
 
     async def check() -> None:
@@ -136,7 +136,7 @@ def test_a_writer_slower_than_speech_is_waited_for() -> None:
 
 
 def test_a_player_waits_for_a_slow_writer() -> None:
-    """Two seconds without sound, again and again, are silence and no end; then the rest is played.
+    """Repeated gaps of two seconds are silence and not the end; then the rest is played.
 
     linux-voice-assistant#29; here with the buffer of our own player.
     """
@@ -153,7 +153,7 @@ def test_a_player_waits_for_a_slow_writer() -> None:
 
 
 def texts_of(deltas: list[str]) -> list[Segment]:
-    """What is spoken as one, of deltas."""
+    """Return the segments of a text in deltas."""
     segmenter = Segmenter()
     return [*(each for delta in deltas for each in segmenter.push(delta)), *segmenter.flush()]
 
@@ -169,8 +169,8 @@ def texts_of(deltas: list[str]) -> list[Segment]:
         (["at exactly 12", "pm on Nov", "ember 29", "th, 20", "24! Yes."], "November 29th, 2024!"),
     ],
 )
-def test_what_comes_apart_is_not_torn(deltas: list[str], whole: str) -> None:
-    """Prices, degrees, addresses, versions and dates that arrive in tokens stand in one segment.
+def test_numbers_split_into_tokens_stay_whole(deltas: list[str], whole: str) -> None:
+    """Prices, degrees, URLs, versions and dates that arrive in tokens are in one segment.
 
     stream2sentence#2: "$3" "." "5 for small" is read as two prices. pocket-tts#162: "98.6°F". RealtimeTTS#223: words
     cut in the middle. LiveKit's splitter: "example. ai", "v1.2. 3".
@@ -180,18 +180,18 @@ def test_what_comes_apart_is_not_torn(deltas: list[str], whole: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["approx. 5 dollars vs. 6 dollars", "It was released on Jan. 5 this year."])
-def test_what_is_no_end_of_a_sentence_is_no_pause(text: str) -> None:
+def test_abbreviations_do_not_end_a_sentence(text: str) -> None:
     """LiveKit's splitter: "approx. 5 dollars vs." and "6 dollars" are two sentences."""
     assert len(texts_of([text])) == 1
 
 
-def test_words_that_look_like_marks_of_a_splitter_survive() -> None:
-    """LiveKit's splitter: a text that holds ``<stop>`` or ``<prd>`` comes out as another one."""
+def test_words_that_resemble_splitter_marks_survive() -> None:
+    """LiveKit's splitter: a text with ``<stop>`` or ``<prd>`` is changed."""
     text = "Write <prd> and <stop> here. Then go on."
     assert "".join(segment.text for segment in texts_of(list(text))) == text
 
 
-def test_one_character_of_chinese_does_not_change_how_english_is_cut() -> None:
+def test_one_chinese_character_does_not_change_english_segmentation() -> None:
     """Kokoro-FastAPI: one hanzi, and the whole text is cut by Chinese marks alone: one oversize sentence."""
     text = "The first sentence is this one. The second has 好 in it. The third one follows it here. And a fourth one."
     with_hanzi = [segment.text.strip() for segment in texts_of([text])]
@@ -201,21 +201,21 @@ def test_one_character_of_chinese_does_not_change_how_english_is_cut() -> None:
 
 
 @pytest.mark.parametrize("text", ["！！！", "😀", "……", "。"])
-def test_signs_alone_are_not_said(text: str) -> None:
-    """CosyVoice's front end gives nothing at all for them, and the server 200 and no byte."""
+def test_symbols_alone_are_not_spoken(text: str) -> None:
+    """CosyVoice's front end returns nothing for them, and the server 200 without a byte."""
     for front_end in (Mandarin(), English()):
         reading = front_end.read(text)
         assert not reading.units
         assert ("symbol" in {each.rule for each in reading.skipped}) is (text == "😀")
 
 
-def test_a_proverb_is_read_as_it_is_said() -> None:
+def test_a_proverb_is_read_correctly() -> None:
     """CosyVoice#1079: the first two characters are read xing2."""
     pinyin = [unit.pinyin for unit in Mandarin().read("三百六十行，行行出状元。").units if unit.pinyin]
     assert pinyin[-5:] == ["hang2", "hang2", "chu1", "zhuang4", "yuan2"]
 
 
-def test_a_pause_between_sentences_is_the_same_however_text_comes(running: Running) -> None:
+def test_pauses_do_not_depend_on_how_text_arrives(running: Running) -> None:
     """wyoming-piper#41: the silence between sentences is gone once text is streamed."""
     text = "This is the first one. This is the second one.\n\nAnd a paragraph."
     with talking(running.port) as talk:

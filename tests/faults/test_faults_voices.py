@@ -1,6 +1,6 @@
-"""Faults that others had with real speech: cut words, clicks, mixed listeners, memory that grows.
+"""Faults of other projects with real speech: cut words, clicks, mixed listeners, growing memory.
 
-The fault and where it was reported stands with each test; docs/design/others-faults.md lists all of them.
+Each test names the fault and where it was reported; docs/design/others-faults.md lists all of them.
 """
 
 from __future__ import annotations
@@ -51,25 +51,25 @@ BEGINNINGS = [
 ]
 AUDIBLE = 10 ** (-46 / 20)
 STILL = 0.01
-"""No sample of the first and last milliseconds is above this: 40 dB below full scale."""
+"""Maximum level of the first and last milliseconds, 40 dB below full scale."""
 NUM_SENTENCES = 1_000
 NUM_UNTIL_SETTLED = 400
 VOICES_IN_TURN = [*(("heart", "Yes, {}."),) * 6, ("baker", "第{}号。")]
 FORMATS_IN_TURN = ["pcm", "opus", "wav", "pcm", "mp3"]
 MAX_GROWTH_BYTES = 8 << 20
-"""Less than a twentieth of the sound of the sentences after the first ones."""
+"""Maximum growth: less than a twentieth of the audio of the sentences after the first ones."""
 
 
 @pytest.fixture(scope="module")
 def synthesizer() -> Iterator[Synthesizer]:
-    """The real voices, in this process."""
+    """The real voices in this process."""
     with yuliu.open() as synthesizer:
         yield synthesizer
 
 
 @pytest.fixture(scope="module")
 def port() -> Iterator[int]:
-    """A server with real voices, ready to speak."""
+    """Port of a ready server with the real voices."""
     with serving(yuliu.open) as port:
         with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client:
             while client.get("/ready").status_code != 200:
@@ -82,8 +82,8 @@ def level_db(samples: Samples) -> float:
 
 
 @pytest.mark.parametrize(("voice", "text"), WORDS)
-def test_one_word_is_spoken_whole(synthesizer: Synthesizer, voice: str, text: str) -> None:
-    """It sounds, begins and ends softly, and takes the time of a word.
+def test_one_word_is_spoken_completely(synthesizer: Synthesizer, voice: str, text: str) -> None:
+    """It is audible, begins and ends softly, and has the duration of a word.
 
     Kokoro-FastAPI#239, pocket-tts#313, sherpa-onnx#1695, VibeVoice's own advice: texts of one to three words are
     spelled out, invented, or empty. pocket-tts#171: a click at each start. dsm#109: loud noise at the end.
@@ -99,11 +99,11 @@ def test_one_word_is_spoken_whole(synthesizer: Synthesizer, voice: str, text: st
 
 
 @pytest.mark.parametrize(("voice", "text"), BEGINNINGS)
-def test_the_first_word_is_heard_from_its_beginning(synthesizer: Synthesizer, voice: str, text: str) -> None:
-    """It is about as loud as the rest, and what comes before it is quiet.
+def test_the_first_word_is_not_cut(synthesizer: Synthesizer, voice: str, text: str) -> None:
+    """It is about as loud as the rest, with silence before it.
 
     sherpa-onnx#1777: the first word is lost, #2757: the first phoneme. Here silence is cut at the start of a stream,
-    which must not cut the word.
+    and the word must not be cut with it.
     """
     audio = synthesizer.speak(text, voice=voice)
     first = audio.timings[0]
@@ -115,8 +115,8 @@ def test_the_first_word_is_heard_from_its_beginning(synthesizer: Synthesizer, vo
 
 
 @pytest.mark.parametrize(("voice", "text"), BEGINNINGS)
-def test_what_is_cut_before_the_first_word_is_silent(voice: str, text: str) -> None:
-    """All that the model makes before it is asked for, too, and looked at."""
+def test_only_silence_is_cut_before_the_first_word(voice: str, text: str) -> None:
+    """The audio before the cut is rendered as well, and checked."""
     engine, *_ = load_voice(VoiceStore(derivations=DERIVATIONS), voice).values()
     lang: Lang = "zh" if voice == "baker" else "en"
     segment = Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.SENTENCE, lang)
@@ -131,7 +131,7 @@ def test_what_is_cut_before_the_first_word_is_silent(voice: str, text: str) -> N
 
 
 def rendered(engine: Engine, utterance: Utterance) -> Samples:
-    """All of its sound."""
+    """Return all audio of a segment."""
     pieces = []
     while not utterance.done:
         (result,) = engine.step([StepRequest(utterance, 100)])
@@ -145,7 +145,7 @@ def rendered(engine: Engine, utterance: Utterance) -> Samples:
 def test_the_last_syllable_of_one_word_is_in_every_format(
     port: int, synthesizer: Synthesizer, name: FormatName, voice: str, text: str
 ) -> None:
-    """What a player makes of the answer has all of the sound, and as much of it at the end.
+    """The decoded response has all of the audio, with the same level at the end.
 
     Kokoro-FastAPI 0.3: the last page of Ogg was lost, and with it the last syllable of one word as opus; #467: the end
     of FLAC and WAV. livekit/agents#1850: decoders complain about the last packet of MP3.
@@ -160,7 +160,7 @@ def test_the_last_syllable_of_one_word_is_in_every_format(
     assert 0 <= delay < 0.06 * RATE
     end = slice(-RATE // 10, None)
     assert level_db(heard[delay:][: len(made)][end]) == pytest.approx(level_db(made[end]), abs=1.5)
-    assert len(heard) - len(made) - delay < 0.1 * RATE  # and no sound of a container's bytes behind it
+    assert len(heard) - len(made) - delay < 0.1 * RATE  # and the container's last bytes are not audio
     assert np.abs(heard[delay + len(made) :]).max(initial=0) < 3 * STILL
 
 
@@ -170,10 +170,10 @@ def _delay(heard: Samples, made: Samples) -> int:
     return int(np.argmax(np.fft.irfft(spectrum)[: len(heard)]))
 
 
-def test_listeners_at_a_time_hear_their_own_text(port: int, synthesizer: Synthesizer) -> None:
-    """Two voices, both doors, all at once: every sample is that of the text alone.
+def test_concurrent_listeners_hear_their_own_text(port: int, synthesizer: Synthesizer) -> None:
+    """With two voices at both endpoints at once, every sample equals that of the text alone.
 
-    RealtimeTTS#230 and #310, alltalk_tts#290: sound of one client reaches another. unmute: a new client receives
+    RealtimeTTS#230 and #310, alltalk_tts#290: audio of one client reaches another. unmute: a new client receives
     packets of the one before.
     """
     texts = {
@@ -193,15 +193,17 @@ def test_listeners_at_a_time_hear_their_own_text(port: int, synthesizer: Synthes
             return talk.sound(1)
 
     with ThreadPoolExecutor(8) as pool:
-        asked = [(voice, pool.submit(door, voice)) for voice in texts for door in (over_http, over_websocket) * 2]
+        asked = [
+            (voice, pool.submit(endpoint, voice)) for voice in texts for endpoint in (over_http, over_websocket) * 2
+        ]
         assert [voice for voice, answer in asked if answer.result() != wanted[voice]] == []
 
 
 @pytest.mark.parametrize("voice", ["heart", "baker"])
-async def test_chunks_belong_to_their_reader(synthesizer: Synthesizer, voice: str) -> None:
-    """Kept, they stay what they were; changed, they change nothing that comes later, nor the next stream.
+async def test_chunks_are_not_shared(synthesizer: Synthesizer, voice: str) -> None:
+    """A kept chunk does not change; changing it affects neither later chunks nor the next stream.
 
-    sherpa-onnx#1357: the samples of a callback are silence later, since their memory was the engine's.
+    sherpa-onnx#1357: the samples of a callback become silence, since their memory belongs to the engine.
     """
     text = {"heart": "One part. Another one, which is longer.", "baker": "第一句。第二句更长一些，还有。"}[voice]
     for spoil in (False, True):
@@ -229,9 +231,9 @@ async def _spoken(synthesizer: Synthesizer, text: str, voice: str) -> Samples:
 
 @pytest.mark.parametrize("text", ["Kokoro 是一个 TTS 模型。", "是 family, friends, 还是 people?"])
 def test_no_language_of_a_mixed_sentence_is_lost(synthesizer: Synthesizer, text: str) -> None:
-    """Each word and each character has its time, in which something sounds.
+    """Each word and each character has a time, in which there is audio.
 
-    Kokoro-FastAPI#236, #237, #327, #205: a Mandarin voice leaves English out. CosyVoice#1825: mixed sentences are
+    Kokoro-FastAPI#236, #237, #327, #205: a Mandarin voice omits English. CosyVoice#1825: mixed sentences are
     garbled or shortened. sherpa-onnx#2248: a voice reads "Chinese letter, Chinese letter".
     """
     audio = synthesizer.speak(text)
@@ -243,10 +245,10 @@ def test_no_language_of_a_mixed_sentence_is_lost(synthesizer: Synthesizer, text:
         assert level_db(sound) > level_db(audio.samples) - 20, timing
 
 
-def test_timings_name_what_the_writer_wrote(synthesizer: Synthesizer) -> None:
-    """Whatever words a price or a range becomes, their place is that of the price or the range.
+def test_timings_refer_to_the_source_text(synthesizer: Synthesizer) -> None:
+    """The words of a price or a range refer to its place in the source.
 
-    Kokoro-FastAPI#368 and #264: timings name normalised words ("thirtyPM"), which captions cannot be made of.
+    Kokoro-FastAPI#368 and #264: timings name normalised words ("thirtyPM"), which are useless for captions.
     """
     text = "It costs $100 after 9:30PM at 40-60°C."
     audio = synthesizer.speak(text)
@@ -257,8 +259,8 @@ def test_timings_name_what_the_writer_wrote(synthesizer: Synthesizer) -> None:
 
 
 @pytest.mark.slow
-def test_memory_stays_flat_over_a_thousand_sentences(port: int) -> None:
-    """All different and short, in turn in both languages and some formats.
+def test_memory_is_flat_over_a_thousand_sentences(port: int) -> None:
+    """The sentences are short and different, in both languages and some formats.
 
     Kokoro-FastAPI#262 and #453: memory grows with each sentence, tensors of each request are kept. CosyVoice#491,
     #1453: memory grows with each request.
@@ -276,10 +278,10 @@ def test_memory_stays_flat_over_a_thousand_sentences(port: int) -> None:
     assert process.memory_info().rss - settled_bytes < MAX_GROWTH_BYTES
 
 
-def test_a_long_text_is_there_before_a_client_loses_patience(port: int, synthesizer: Synthesizer) -> None:
-    """1,500 characters, for a client that waits ten seconds for anything to come: all of it comes.
+def test_a_long_text_starts_within_a_client_timeout(port: int, synthesizer: Synthesizer) -> None:
+    """A client with a timeout of ten seconds receives all audio of 1,500 characters.
 
-    Home Assistant (addons#3360, #3379, core#148602): time is up, the connection is reset, the file is empty, since
+    Home Assistant (addons#3360, #3379, core#148602): the request times out and the file is empty, since
     nothing is sent before the last sentence is made.
     """
     text = ("This sentence is one of many, and each of them has sixty letters. " * 30)[:1_500]
@@ -295,10 +297,10 @@ def test_a_long_text_is_there_before_a_client_loses_patience(port: int, synthesi
     assert bytes(received) == to_s16le(made.samples)
 
 
-def test_trailing_bytes_of_one_answer_are_no_sound_of_the_next(port: int, synthesizer: Synthesizer) -> None:
-    """Answers sentence by sentence, put together as listeners do, are the sentences and nothing between them.
+def test_trailing_bytes_are_not_audio(port: int, synthesizer: Synthesizer) -> None:
+    """Responses for single sentences, concatenated, are the sentences with nothing between them.
 
-    Kokoro-FastAPI#463: clicks where the container's last bytes were taken for samples.
+    Kokoro-FastAPI#463: clicks where the container's last bytes were decoded as samples.
     """
     sentences = ["The first one.", "And the second one."]
     with httpx.Client(base_url=f"http://127.0.0.1:{port}", timeout=PATIENCE_S) as client:
