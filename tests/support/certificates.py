@@ -1,4 +1,4 @@
-"""Certificates that are made for a test."""
+"""Certificates for tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def make_certificate(folder: Path, *more: str, name: str = "localhost") -> Certificate:
-    """One of this machine, or of another name, signed by itself."""
+    """Create a self-signed certificate for this machine or for another name."""
     chain, key = folder / "cert.pem", folder / "key.pem"
     names = f"subjectAltName=DNS:{name}" + (",IP:127.0.0.1" if name == "localhost" else "")
     subject = ("-subj", f"/CN={name}", "-addext", names)

@@ -1,4 +1,4 @@
-"""Chromium, without a window, steered through its DevTools protocol, and a web server for the pages it opens."""
+"""Headless Chromium, driven through its DevTools protocol, and a web server for its pages."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ OPTIONS = (
     "--no-default-browser-check",
     "--no-first-run",
 )
-"""Alone with this machine; a page that was left is gone, and not kept for going back, with its connections."""
+"""Options: no background traffic, and no cache of pages for going back, which would keep their connections open."""
 _DEVTOOLS = re.compile(r"DevTools listening on (ws://\S+)")
 
 
 class Page:
-    """A tab: calls one after the other, as the DevTools protocol numbers them."""
+    """A tab. Calls are made one after the other, with the ids of the DevTools protocol."""
 
     def __init__(self, ws: ClientConnection) -> None:
         self._ws = ws
@@ -62,12 +62,12 @@ class Page:
         return result
 
     def open(self, url: str) -> None:
-        """Go to a page, and wait until all of it is there."""
+        """Open a page and wait until it is loaded."""
         assert "errorText" not in self.call("Page.navigate", url=url)
         self._until(lambda told: told.get("method") == "Page.loadEventFired")
 
     def run(self, function: str, *arguments: Any) -> Any:
-        """What a function of the page gives; what it throws fails."""
+        """Call a function of the page and return its result; fail if it throws."""
         told = self.call(
             "Runtime.evaluate", expression=_call(function, arguments), awaitPromise=True, returnByValue=True
         )
@@ -75,11 +75,11 @@ class Page:
         return told["result"].get("value")
 
     def begin(self, function: str, *arguments: Any) -> None:
-        """Call a function of the page, and wait for nothing."""
+        """Call a function of the page without waiting for its result."""
         self.call("Runtime.evaluate", expression=f"void {_call(function, arguments)}")
 
     def photograph(self, path: Path) -> None:
-        """Write a picture of all of the page, PNG."""
+        """Write a PNG of the whole page."""
         told = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(told["data"]))
 
@@ -96,7 +96,7 @@ def _call(function: str, arguments: Iterable[Any]) -> str:
 
 @contextlib.contextmanager
 def chromium(folder: Path) -> Iterator[Page]:
-    """A browser with nothing in it; what it keeps, it keeps in a folder."""
+    """Run a fresh browser whose profile is in a folder."""
     as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
     command = [str(program("chromium")), *OPTIONS, *as_root, f"--user-data-dir={folder}", "about:blank"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -123,12 +123,12 @@ def chromium(folder: Path) -> Iterator[Page]:
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
     def log_message(self, *_: Any) -> None:
-        """Nothing on the test's screen."""
+        """Log nothing."""
 
 
 @contextlib.contextmanager
 def pages(folder: Path) -> Iterator[int]:
-    """A web server for the files of a folder; gives the port."""
+    """Serve the files of a folder; yield the port."""
     handler = functools.partial(_Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)

@@ -1,4 +1,4 @@
-"""A client straight on a server's application, whose connections a test can drop."""
+"""A client transport directly to a server's application, with connections that a test can drop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AT_ONCE = Retry(num_attempts=3, first_wait_s=0.0)
 
 
 class InProcess(AsgiTransport):
-    """Keeps its sockets, so that a test can drop them; may be told that connecting fails."""
+    """Transport that keeps its sockets for a test to drop, and can be told to fail to connect."""
 
     def __init__(self, gate: Gate) -> None:
         engine = ToneEngine(ToneScript(step_s_per_frame=1.0), sleep=gate)

@@ -1,4 +1,4 @@
-"""A server that wants keys."""
+"""A server that requires API keys."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class KeyedServer:
-    """A server that wants keys."""
+    """A server that requires API keys."""
 
     def __init__(self, running: Running, store: KeyStore) -> None:
         self.running = running
         self.store = store
 
     def key(self, name: str = "one", **terms: Any) -> dict[str, str]:
-        """Make a key; the header that shows it."""
+        """Create a key and return the header that holds it."""
         shown = self.store.add(lambda digest: ApiKey(name, digest, **terms))
         return {"Authorization": f"Bearer {shown}"}
 

@@ -1,4 +1,4 @@
-"""A stream's surroundings moved by hand: an event loop whose time stands still, a scheduler that obeys."""
+"""A stream under manual control: an event loop with a manual clock, and a scheduler that does what the test says."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ T = TypeVar("T")
 
 
 class ManualClockLoop(asyncio.SelectorEventLoop):
-    """Its clock moves when a test says so. Sleeping on it would take real time: only ``sleep(0)`` is sensible."""
+    """Event loop with a manual clock. Only ``sleep(0)`` is sensible: other sleeps take real time."""
 
     now_s = 100.0
 
     def time(self) -> float:
-        """Seconds."""
+        """Return the manual time, seconds."""
         return self.now_s
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Run a test's coroutine in such a loop."""
+    """Run a test's coroutine on such a loop."""
     with asyncio.Runner(loop_factory=ManualClockLoop) as runner:
         return runner.run(coroutine)
 
 
 async def advance(seconds: float) -> None:
-    """Let time pass, and whatever is due happen."""
+    """Advance the clock and run everything that is due."""
     loop = asyncio.get_running_loop()
     assert isinstance(loop, ManualClockLoop)
     loop.now_s += seconds
@@ -51,33 +51,33 @@ async def advance(seconds: float) -> None:
 
 
 async def settle() -> None:
-    """Let all that is ready on the loop happen."""
+    """Run everything that is ready."""
     for _ in range(5):
         await asyncio.sleep(0)
 
 
 class ManualScheduler:
-    """Takes what a stream says, and says to it what a test wants. One stream at a time; its engine makes tones."""
+    """Scheduler that records the calls of one stream and sends it the outputs of a test; its engine makes tones."""
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self.clock = clock or asyncio.get_running_loop().time
         self.engine: Engine = ToneEngine()
         self.terms = Terms()
         self.segments: list[tuple[Segment, PlanOptions]] = []
-        """What was submitted."""
+        """Submitted segments."""
         self.taken_s = 0.0
         self.positions_s: list[float] = []
-        """What :meth:`played` was told."""
+        """Positions passed to :meth:`played`."""
         self.closed: list[int] = []
         self.abandoned: list[int] = []
         self.text_ended = False
         self.utterance: Utterance
-        """What was planned last."""
+        """The last plan."""
         self._sink: Callable[[Output], None] = lambda _: None
         self._num_opened = 0
 
     def open(self, sink: Callable[[Output], None], engines: tuple[str, ...], terms: Terms) -> int:
-        """As the real one."""
+        """See :class:`Scheduler`."""
         del engines
         self._sink, self.terms = sink, terms
         self._num_opened += 1
@@ -86,46 +86,46 @@ class ManualScheduler:
     def submit(
         self, stream_id: int, engine: str, segment: Segment, options: PlanOptions, *, after: After = NOTHING_AFTER
     ) -> int:
-        """As the real one: job ids count from 0."""
+        """See :class:`Scheduler`; job ids count from 0."""
         del stream_id, engine, after
         self.segments.append((segment, options))
         return len(self.segments) - 1
 
     def end_text(self, stream_id: int) -> None:
-        """As the real one."""
+        """See :class:`Scheduler`."""
         del stream_id
         self.text_ended = True
 
     def taken(self, stream_id: int, audio_s: float) -> None:
-        """As the real one."""
+        """See :class:`Scheduler`."""
         del stream_id
         self.taken_s += audio_s
 
     def played(self, stream_id: int, position_s: float) -> None:
-        """As the real one."""
+        """See :class:`Scheduler`."""
         del stream_id
         self.positions_s.append(position_s)
 
     def close_stream(self, stream_id: int, *, cancelled: bool = False) -> None:
-        """As the real one."""
+        """See :class:`Scheduler`."""
         del cancelled
         self.closed.append(stream_id)
 
     def abandon(self, stream_id: int) -> None:
-        """As the real one."""
+        """See :class:`Scheduler`."""
         self.abandoned.append(stream_id)
 
     async def say(self, output: Output) -> None:
-        """Give an output to the stream."""
+        """Send an output to the stream."""
         self._sink(output)
         await settle()
 
     async def admit(self, *, throughput: bool = False, first_weight_scale: float = 1.0) -> None:
-        """Let the stream in."""
+        """Admit the stream."""
         await self.say(Admitted(throughput, first_weight_scale))
 
     async def refuse(self) -> None:
-        """Turn it away."""
+        """Refuse the stream."""
         await self.say(Broken(Overloaded("too many", retry_after_s=3.0)))
 
     async def plan(self, number: int = 0, *, took_s: float = 0.0) -> Utterance:
@@ -135,13 +135,13 @@ class ManualScheduler:
         return utterance
 
     async def render(self, utterance: Utterance, num_frames: int = 10_000, *, took_s: float = 0.0) -> Utterance:
-        """Make so many frames of it."""
+        """Render a number of its frames."""
         (result,) = self.engine.step([StepRequest(utterance, num_frames)])
         await self.say(Rendered(-1, result.samples, result.utterance, self.clock(), took_s))
         return result.utterance
 
     async def make(self, number: int = 0) -> None:
-        """Plan a segment and make all of its sound."""
+        """Plan a segment and render all of it."""
         utterance = await self.plan(number)
         if not utterance.done:
             await self.render(utterance)
@@ -154,7 +154,7 @@ def open_manual_stream(
     metrics: StreamMetrics | None = None,
     paces: bool = True,
 ) -> Stream:
-    """A stream on such a scheduler, whose engine may have a pace of its own."""
+    """Open a stream on such a scheduler; ``paces`` says whether the engine supports speed."""
     route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone", {} if paces else {"tone": (1.0, 1.0)})
     around = StreamContext({"tone": route}, metrics=metrics)
     return Stream(cast("Scheduler", scheduler), route, options or StreamOptions(), around)

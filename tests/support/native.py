@@ -1,4 +1,4 @@
-"""A client of the native stream on a library that is not ours: ``websockets``."""
+"""A client of the native stream on a foreign library, ``websockets``."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from yuliu.segmenter.chunking import Strategy
 
 PATIENCE_S = 20.0
-"""How long anything may take that must happen; only met by a test that fails."""
+"""Timeout that only a failing test meets."""
 
 TEXT = "Hello there, how are you? 你好，今天天气怎么样？"
 LONG = "one two three four five six seven eight nine ten. " * 100
-"""A hundred seconds."""
+"""About 100 s of audio."""
 
 Told = dict[str, Any]
 
 
 def pcm_of(running: Running, text: str, strategy: Strategy = "adaptive") -> bytes:
-    """What the library makes of a text."""
+    """Return the library's audio for a text."""
     options = StreamOptions(chunking=Chunking(strategy))
     return to_s16le(running.synthesizer.speak(text, options=options).samples)
 
 
 class Talk:
-    """A connection, and all that was received on it."""
+    """A connection and everything received on it."""
 
     def __init__(self, ws: ClientConnection) -> None:
         self.ws = ws
@@ -59,14 +59,14 @@ class Talk:
         self.say("end", context)
 
     def next(self) -> Told | SoundFrame:
-        """The next frame."""
+        """Return the next frame."""
         frame = self.ws.recv(timeout=PATIENCE_S)
         read = json.loads(frame) if isinstance(frame, str) else parse_sound_frame(frame)
         self.received.append(read)
         return read
 
     def until(self, kind: str, context: str | None = "a") -> Told:
-        """The next message of a type; an error of that context that was not asked for fails."""
+        """Return the next message of a type; fail on an unexpected error of that context."""
         while True:
             told = self.next()
             if isinstance(told, dict) and told.get("context") == context:
@@ -75,13 +75,13 @@ class Talk:
                 assert told["type"] != "error", told
 
     def until_sound(self) -> SoundFrame:
-        """The next frame of sound."""
+        """Return the next audio frame."""
         while not isinstance(frame := self.next(), SoundFrame):
             assert frame["type"] != "error", frame
         return frame
 
     def sound(self, tag: int) -> bytes:
-        """All sound of a tag, which must be without gap or repetition."""
+        """Return all audio of a tag, which must have no gap or repetition."""
         frames = [each for each in self.received if isinstance(each, SoundFrame) and each.tag == tag]
         sound = b""
         for frame in frames:
@@ -90,7 +90,7 @@ class Talk:
         return sound
 
     def told(self, kind: str, context: str | None = "a") -> list[Told]:
-        """All messages of a type so far."""
+        """Return all messages of a type so far."""
         return [
             each
             for each in self.received
@@ -98,7 +98,7 @@ class Talk:
         ]
 
     def closed(self) -> tuple[int, str]:
-        """Receive until the server closes; code and reason."""
+        """Receive until the server closes; return code and reason."""
         try:
             while True:
                 self.next()
@@ -107,7 +107,7 @@ class Talk:
             return end.rcvd.code, end.rcvd.reason
 
     def vanish(self) -> None:
-        """Be gone without a word."""
+        """Drop the connection without a close frame."""
         with contextlib.suppress(OSError):
             self.ws.socket.shutdown(socket.SHUT_RDWR)
         with contextlib.suppress(OSError):
@@ -123,7 +123,7 @@ def talking(
     adjust: Callable[[socket.socket], None] | None = None,
     **options: Any,
 ) -> Iterator[Talk]:
-    """A connection to a server on this machine, whatever it is called."""
+    """Connect to a server on this machine under any host name."""
     raw = socket.create_connection(("127.0.0.1", port))
     if adjust is not None:
         adjust(raw)

@@ -1,4 +1,4 @@
-"""The pages of the documentation, as values: their fenced blocks, headings and links."""
+"""Pages of the documentation as values: fenced blocks, headings and links."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 GENERATED = {ROOT / "docs" / "performance.md"}
-"""Written by ``make bench``; may not be there yet."""
+"""Pages that ``make bench`` writes and that may not exist yet."""
 
 _FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
@@ -21,8 +21,8 @@ _LINK = re.compile(r"\]\(([^)\s]+)\)")
 class Block:
     """A fenced block.
 
-    ``python`` and ``sh`` are run by tests; ``output`` is what the block before it prints, with ``...`` for any text;
-    ``toml`` is read as a manifest; ``console`` and ``text`` are only shown.
+    Tests run ``python`` and ``sh``; ``output`` is the output of the block before it, with ``...`` for any text;
+    ``toml`` is read as a manifest; ``console`` and ``text`` are not checked.
     """
 
     language: str
@@ -30,7 +30,7 @@ class Block:
 
     @property
     def without_comments(self) -> str:
-        """What both languages of a page must share; of a picture (``text``) only that there is one."""
+        """The part that both languages of a page share; empty for a picture (``text``)."""
         if self.language == "text":
             return ""
         mark = "//" if self.language == "js" else "#"
@@ -46,22 +46,22 @@ class Page:
 
     @cached_property
     def text(self) -> str:
-        """Its source."""
+        """Markdown source."""
         return self.path.read_text(encoding="utf-8")
 
     @property
     def name(self) -> str:
-        """Its path from the root of the project."""
+        """Path from the root of the project."""
         return self.path.relative_to(ROOT).as_posix()
 
     @property
     def blocks(self) -> list[Block]:
-        """In order."""
+        """Fenced blocks in order."""
         return [Block(language, code) for _, language, code in _FENCE.findall(self.text)]
 
     @property
     def examples(self) -> list[tuple[Block, Block | None]]:
-        """The blocks that are run, each with the output that is shown below it, if any is."""
+        """The blocks that are run, each with the expected output or None."""
         return [
             (block, after if after and after.language == "output" else None)
             for block, after in zip_longest(self.blocks, self.blocks[1:])
@@ -70,7 +70,7 @@ class Page:
 
     @property
     def anchors(self) -> set[str]:
-        """What a link to a heading of this page may say after ``#``, by GitHub's rule."""
+        """Anchors of the headings, by GitHub's rule."""
         headings = _HEADING.findall(_FENCE.sub("", self.text))
         return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
@@ -81,19 +81,19 @@ class Page:
 
 
 def user_pages(lang: str) -> list[Page]:
-    """The pages for users in a language (``en`` or ``zh``), the README first."""
+    """Return the pages for users in a language (``en`` or ``zh``), the README first."""
     readme = ROOT / ("README.md" if lang == "en" else f"README.{lang}.md")
     return [Page(readme), *(Page(path) for path in sorted((ROOT / "docs" / lang).rglob("*.md")))]
 
 
 def all_pages() -> list[Page]:
-    """Every page there is."""
+    """Return all pages."""
     docs = (path for path in (ROOT / "docs").rglob("*.md") if path not in GENERATED)
     return [Page(path) for path in sorted([*ROOT.glob("*.md"), *docs])]
 
 
 def counterpart(page: Page) -> Page:
-    """The Chinese page of an English one."""
+    """Return the Chinese page of an English one."""
     if page.path.parent == ROOT:
         return Page(ROOT / "README.zh.md")
     return Page(ROOT / "docs" / "zh" / page.path.relative_to(ROOT / "docs" / "en"))

@@ -1,6 +1,6 @@
-"""Plays samples on the sound device, as a program of its own: ``play_samples.py RATE FILE [STOP_AFTER_S]``.
+"""Program that plays samples on the sound device: ``play_samples.py RATE FILE [STOP_AFTER_S]``.
 
-FILE holds float32. Prints JSON: the position when it was to stop, that which stopping told, and what went wrong.
+FILE holds float32. It prints JSON: the position before stopping, the position after it, and the error if any.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FEED_S = 0.1
 
 
 def main(sample_rate: int, path: str, stop_after_s: float | None = None) -> dict[str, Any]:
-    """What is to be told."""
+    """Play, and return the report."""
     samples = np.frombuffer(Path(path).read_bytes(), np.float32)
     player = Player(open_sound_device(sample_rate), sample_rate)
     num_samples = round(FEED_S * sample_rate)

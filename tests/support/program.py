@@ -1,4 +1,4 @@
-"""What tests of the program share."""
+"""The command line as a program, for tests."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PROGRAM = Path(__file__).parent / "tone_cli.py"
 
 
 class Start(Protocol):
-    """Starts ``yuliu`` on the weightless engine."""
+    """Function that starts ``yuliu`` with the weightless engine."""
 
     def __call__(self, *args: str | Path, **environ: str) -> subprocess.Popen[bytes]: ...
 
 
 def wav_samples(path: Path) -> bytes:
-    """The samples of a WAV file whose header and length agree."""
+    """Return the samples of a WAV file and check that header and length agree."""
     with wave.open(str(path)) as file:
         samples: bytes = file.readframes(file.getnframes())
         num_bytes = 2 * file.getnframes()

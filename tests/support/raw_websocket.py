@@ -1,4 +1,4 @@
-"""A WebSocket client of bare bytes: it sends what no library would, and answers nothing by itself."""
+"""A raw WebSocket client: it can send malformed frames, and it answers nothing by itself."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HANDSHAKE = (
 
 
 def frame(opcode: int, data: bytes = b"", *, fin: bool = True, compressed: bool = False) -> bytes:
-    """A frame as clients send it, under a mask of zeros."""
+    """Return a client frame, masked with zeros."""
     head = bytes([fin << 7 | compressed << 6 | opcode])
     if len(data) < 126:
         size = struct.pack("!B", 128 | len(data))
@@ -31,7 +31,7 @@ def frame(opcode: int, data: bytes = b"", *, fin: bool = True, compressed: bool 
 
 
 def message(kind: str, context: str | None = "a", **fields: Any) -> bytes:
-    """A message of the native stream in a frame."""
+    """Return a message of the native stream in a frame."""
     of_context = {} if context is None else {"context": context}
     return frame(TEXT, json.dumps({"type": kind, **of_context, **fields}).encode())
 
@@ -46,14 +46,14 @@ class RawWebSocket:
         while b"\r\n\r\n" not in self._unread:
             self._more()
         self.head, _, self._unread = self._unread.partition(b"\r\n\r\n")
-        """The server's answer."""
+        """The server's handshake response."""
 
     def send(self, *frames: bytes) -> None:
-        """Send frames, as far as the server takes them."""
+        """Send frames."""
         self.raw.sendall(b"".join(frames))
 
     def next(self) -> tuple[int, bytes]:
-        """The next frame, whatever it is: its opcode and content."""
+        """Return the opcode and payload of the next frame."""
         head = self._take(2)
         size = head[1] & 127
         if size > 125:
@@ -61,14 +61,14 @@ class RawWebSocket:
         return head[0] & 15, self._take(size)
 
     def told(self, kind: str) -> dict[str, Any]:
-        """The next message of a type."""
+        """Return the next message of a type."""
         while True:
             opcode, data = self.next()
             if opcode == TEXT and (found := json.loads(data))["type"] == kind:
                 return dict(found)
 
     def closed(self) -> tuple[int, str]:
-        """Receive until the server closes; code and reason."""
+        """Receive until the server closes; return code and reason."""
         opcode, data = self.next()
         while opcode != CLOSE:
             opcode, data = self.next()

@@ -1,4 +1,4 @@
-"""Streams of a scheduler without a session: what they are given, and what they should be."""
+"""Streams that use the scheduler directly, and the audio that is expected of them."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
 
 OPTIONS = PlanOptions(SpeakOptions(), lead_s=0.025, tail_s=0.1)
 PATIENCE_S = 20.0
-"""How long anything may take that must happen; only met by a test that fails."""
+"""Timeout that only a failing test meets."""
 
 
 def segment(text: str, start: int = 0) -> Segment:
-    """A sentence at a place."""
+    """Return a sentence at a place in the source."""
     end = start + len(text)
     return Segment(text, Span(start, end), tuple(range(start, end)), Boundary.SENTENCE, "en")
 
 
 def sound(*segments: Segment) -> Samples:
-    """What the weightless engine makes of segments, one after the other."""
+    """Return the audio of the weightless engine for segments, one after the other."""
     plans = [ToneEngine().plan(each, OPTIONS) for each in segments]
     return np.concatenate([tone(plan.segment, 0, ToneEngine.HOP * (plan.num_frames or 0)) for plan in plans])
 
 
 @dataclass
 class Inbox:
-    """Collects a stream's outputs and lets a test wait for some of them."""
+    """Inbox that collects a stream's outputs and lets a test wait for them."""
 
     outputs: list[Output] = field(default_factory=list)
     arrived: threading.Condition = field(default_factory=threading.Condition)
@@ -52,43 +52,43 @@ class Inbox:
             self.arrived.notify_all()
 
     def wait_until(self, condition: Callable[[Inbox], bool]) -> None:
-        """Wait for outputs."""
+        """Wait until the outputs meet a condition."""
         with self.arrived:
             assert self.arrived.wait_for(lambda: condition(self), timeout=PATIENCE_S), self.outputs
 
     def wait_done(self, num_segments: int = 1) -> None:
-        """Wait until so many segments are spoken to their end."""
+        """Wait until a number of segments is complete."""
         self.wait_until(lambda inbox: inbox.done >= num_segments or bool(inbox.broken))
         assert not self.broken
 
     @property
     def done(self) -> int:
-        """Segments that are spoken to their end."""
+        """Number of complete segments."""
         return sum(isinstance(output, Rendered) and output.utterance.done for output in self.outputs)
 
     @property
     def planned(self) -> list[Planned]:
-        """The plans."""
+        """Plans so far."""
         return [output for output in self.outputs if isinstance(output, Planned)]
 
     @property
     def rendered(self) -> list[Rendered]:
-        """The steps."""
+        """Rendered steps so far."""
         return [output for output in self.outputs if isinstance(output, Rendered)]
 
     @property
     def broken(self) -> list[Broken]:
-        """The errors: one at most."""
+        """Errors so far, at most one."""
         return [output for output in self.outputs if isinstance(output, Broken)]
 
     def samples(self) -> Samples:
-        """All sound so far."""
+        """Return all audio so far."""
         return np.concatenate([np.zeros(0, np.float32), *(output.samples for output in self.rendered)])
 
 
 @dataclass
 class ManualClock:
-    """A clock that stands still until it is told to go on."""
+    """Manual clock."""
 
     now_s: float = 1000.0
 
@@ -97,7 +97,7 @@ class ManualClock:
 
 
 class EngineFactory:
-    """Makes engines, one after the other as a test wants them; the last one again and again."""
+    """Factory that makes the given engines in order, and then the last one repeatedly."""
 
     def __init__(self, *makers: Callable[[], Any]) -> None:
         self._makers = makers
@@ -112,7 +112,7 @@ class EngineFactory:
 
 
 def speak(scheduler: Scheduler, texts: Sequence[str], *, engine: str = "tone", terms: Terms | None = None) -> Inbox:
-    """A new stream of these segments, at places of its own."""
+    """Open a stream and submit a segment for each text."""
     inbox = Inbox()
     inbox.stream_id = stream_id = scheduler.open(inbox, (engine,), terms)
     for number, text in enumerate(texts):
@@ -122,7 +122,7 @@ def speak(scheduler: Scheduler, texts: Sequence[str], *, engine: str = "tone", t
 
 
 def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) -> None:
-    """Wait for a condition, and do something meanwhile, again and again."""
+    """Repeat an action until a condition holds."""
     for _ in range(10_000):
         if condition():
             return
@@ -132,5 +132,5 @@ def until(condition: Callable[[], bool], do: Callable[[], None] = lambda: None) 
 
 
 def one_worker(**changes: object) -> Settings:
-    """Settings of one worker, with changes."""
+    """Return settings with one worker, with changes."""
     return replace(Settings(num_workers=1), **changes)  # type: ignore[arg-type]

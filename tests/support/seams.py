@@ -1,10 +1,10 @@
-"""Would a listener hear where sound was joined? Joints are compared with all other places of the same sound.
+"""Audibility of joints: they are compared with all other places of the same audio.
 
-Two things are looked at. A *jump* is a sample that could not be foretold from those before it (linear prediction, as
-speech coders do it): lost, repeated or swapped samples make one, and so does a step of the gain. A *break* is the
-energy of the milliseconds after a place against that of those before it. Neither says much at one place (a stop
-consonant has both), so every joint gets its rank among all places that are loud; joints that are nothing special have
-ranks that are spread evenly from 0 to 1. One bad joint among many shows only where it is worse than any other place.
+Two scores are used. A *jump* is a sample that linear prediction, as in speech coders, does not predict from the samples
+before it: lost, repeated or swapped samples cause one, and so does a step of the gain. A *break* is the ratio of the
+energy in the milliseconds after a place to that before it. Neither means much at one place (a stop consonant has both),
+so every joint gets its rank among all loud places; the ranks of inaudible joints are distributed evenly from 0 to 1.
+One bad joint among many shows only if it is worse than any other place.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float64]
 
 ORDER = 24
-"""Samples that a sample is foretold from."""
+"""Order of the linear prediction."""
 HOP_S = 0.005
 WINDOW_S = 0.03
-"""The prediction is fitted anew every HOP_S, to the WINDOW_S around it."""
+"""The prediction is fitted every HOP_S to the WINDOW_S around it."""
 QUIET_DB = -50.0
-"""Places this far below the loudest are left out: what cannot be heard is not judged."""
+"""Level below the loudest place under which places are left out as inaudible."""
 MAX_SIGMAS = 4.0
-"""Even ranks have a mean further from one half than this in one of 30 000 cases."""
+"""Maximum deviation of the mean rank; evenly distributed ranks exceed it in one of 30 000 cases."""
 MAX_WORST = 1.25
-"""How far the largest jump at a joint may be above the largest elsewhere."""
+"""Maximum ratio of the largest jump at a joint to the largest elsewhere."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seams:
-    """How the joints of a sound stand out."""
+    """Scores of the joints of some audio."""
 
     num_judged: int
     """Joints that were loud enough."""
@@ -49,18 +49,18 @@ class Seams:
 
     @property
     def heard(self) -> bool:
-        """Whether something is wrong at the joints."""
+        """Whether the joints are audible."""
         return max(self.jump_sigmas, self.break_sigmas) > MAX_SIGMAS or self.worst_jump > MAX_WORST
 
 
 def seams(samples: Samples, sample_rate: int, joints: ArrayLike, *, blur_s: float = 0.0) -> Seams:
-    """Compare the joints of a sound with the rest of it.
+    """Compare the joints of some audio with the rest of it.
 
     Args:
-        samples: The sound, some seconds of speech.
-        sample_rate: Hz.
-        joints: Places of the first samples after the joints.
-        blur_s: How far around a joint its trace may be found, seconds: lossy formats smear it and shift it.
+        samples: Some seconds of speech.
+        sample_rate: Sample rate, Hz.
+        joints: Indices of the first samples after the joints.
+        blur_s: Distance from a joint within which its trace may be, seconds: lossy formats smear and shift it.
     """
     reach = round(blur_s * sample_rate)
     jumps = _widest(_jumps(samples, sample_rate), max(reach, 2))
@@ -97,7 +97,7 @@ def _sigmas(ranks: Scores) -> float:
 
 
 def _jumps(samples: Samples, sample_rate: int) -> Scores:
-    """Size of what was not foretold, against its size nearby."""
+    """Return the prediction error relative to its level nearby."""
     hop, window = round(HOP_S * sample_rate), round(WINDOW_S * sample_rate)
     num_hops = -(-len(samples) // hop)
     lead = (window - hop) // 2
@@ -112,7 +112,7 @@ def _jumps(samples: Samples, sample_rate: int) -> Scores:
 
 
 def _predictors(pieces: Scores) -> Scores:
-    """For each piece the weights of the samples before, the nearest first, by autocorrelation."""
+    """Return the prediction weights of each piece by autocorrelation, the nearest sample first."""
     num = pieces.shape[1]
     spectra = np.abs(np.fft.rfft(pieces * np.hanning(num), num + ORDER + 8)) ** 2
     correlation: Scores = np.fft.irfft(spectra)[:, : ORDER + 1]
@@ -123,7 +123,7 @@ def _predictors(pieces: Scores) -> Scores:
 
 
 def _breaks(samples: Samples, sample_rate: int) -> Scores:
-    """Energy after a place against the energy before it, either way, as a logarithm."""
+    """Return the absolute logarithm of the ratio of the energy after a place to that before it."""
     span = round(HOP_S * sample_rate)
     sums = np.concatenate(([0.0], np.cumsum(np.square(samples, dtype=np.float64))))
     place = np.arange(len(samples))
@@ -141,13 +141,13 @@ def _loud(samples: Samples, sample_rate: int) -> NDArray[np.bool_]:
 
 
 def _mean(values: Scores, span: int) -> Scores:
-    """Moving mean, centred, as long as the values."""
+    """Return the centred moving mean, with the length of the values."""
     sums = np.concatenate(([0.0], np.cumsum(np.pad(values, (span // 2, span - span // 2 - 1)))))
     return (sums[span:] - sums[:-span]) / span
 
 
 def _widest(scores: Scores, reach: int) -> Scores:
-    """The largest score within reach on either side."""
+    """Return the largest score within reach on either side."""
     padded = np.pad(scores, reach)
     widest: Scores = np.lib.stride_tricks.sliding_window_view(padded, 2 * reach + 1).max(axis=1)
     return widest

@@ -1,4 +1,4 @@
-"""A model of a server under the controller: what its tuning, its load and its engines' speed make of first packets."""
+"""A model of a server for the controller: time to first packet from tuning, load and speed of the engines."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from yuliu.scheduler.policy.tuning import Tuning
 
 STEP_COST_S = 0.003
-"""What each step costs beside its sound, seconds."""
+"""Fixed cost of a step, seconds."""
 WINDOW_S = 3.0
-"""Time to first packet is reported late: smoothed over so long."""
+"""Time constant of the smoothed time to first packet, seconds."""
 MAX_BACKLOG_S = 1.5
-"""What admission lets wait."""
+"""Maximum backlog that admission allows, seconds."""
 THROUGHPUT = 2.5
-"""Steps are so many times larger in throughput mode."""
+"""Factor of the step size in throughput mode."""
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """What the world does to the server."""
+    """Load and speed of the engines."""
 
     num_streams: float
-    """Streams that want sound in real time."""
+    """Streams in real time."""
     rtf: float
 
 
 class ServerModel:
-    """Runs in steps of one second.
+    """Model that runs in steps of one second.
 
     Args:
-        noise: Standard deviation of what is measured, as a share of it.
-        seed: Of the noise.
+        noise: Relative standard deviation of the measurements.
+        seed: Seed of the noise.
     """
 
     def __init__(self, *, noise: float, seed: int) -> None:
@@ -49,7 +49,7 @@ class ServerModel:
         self._ttfp_s: float | None = None
 
     def second(self, conditions: Conditions, tuning: Tuning) -> Measured:
-        """Run a second with this tuning and report."""
+        """Simulate a second with this tuning and return the measurements."""
         budget_s = tuning.step_budget_s * (THROUGHPUT if tuning.throughput else 1)
         assert tuning.num_workers is not None
         wanted = conditions.num_streams * conditions.rtf * (1 + STEP_COST_S / budget_s) / tuning.num_workers
@@ -75,7 +75,7 @@ class ServerModel:
 def run(
     plant: ServerModel, update: Callable[[Measured, float], Tuning], start: Tuning, conditions: list[Conditions]
 ) -> list[Tuning]:
-    """The tuning after each second of the conditions."""
+    """Return the tuning after each second of the conditions."""
     found = [start]
     for now, each in enumerate(conditions):
         found.append(update(plant.second(each, found[-1]), float(now)))

@@ -1,4 +1,4 @@
-"""``yuliu serve`` as a process of its own."""
+"""``yuliu serve`` as a process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class ServerProgram:
-    """A server process that is ready."""
+    """A ready server process."""
 
     def __init__(self, process: subprocess.Popen[str], raws: list[socket.socket]) -> None:
         self.process = process
@@ -37,13 +37,13 @@ class ServerProgram:
             self.log += line
 
     def read_to_the_end(self) -> int:
-        """What the process ends with."""
+        """Read the rest of the log and return the exit code."""
         assert self.process.stderr is not None
         self.log += self.process.stderr.read()
         return self.process.wait(PATIENCE_S)
 
     def connect(self, *pieces: bytes) -> socket.socket:
-        """A connection of a reader that takes little before it reads."""
+        """Open a connection with a small receive buffer."""
         raw = socket.socket()
         self.raws.append(raw)
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
@@ -54,7 +54,7 @@ class ServerProgram:
         return raw
 
     def wait_until_refused(self) -> None:
-        """Until no connection is taken any more."""
+        """Wait until connections are refused."""
         with contextlib.suppress(ConnectionError):
             while True:
                 socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE_S).close()
@@ -62,7 +62,7 @@ class ServerProgram:
 
 @contextlib.contextmanager
 def running_program(*options: str, **environ: str) -> Iterator[ServerProgram]:
-    """A server on a weightless engine; killed at the end if it has not ended."""
+    """Run a server with a weightless engine; kill it at the end if it is still running."""
     command = [sys.executable, str(PROGRAM), "serve", "--port", "0", *options]
     environment = os.environ | environ
     raws: list[socket.socket] = []

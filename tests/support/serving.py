@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from yuliu.types import Lang
 
 PATIENCE_S = 20.0
-"""How long anything may take that must happen; only met by a test that fails."""
+"""Timeout that only a failing test meets."""
 
 
 class Gate:
-    """What a scripted engine waits at; open until closed.
+    """Gate at which a scripted engine waits; initially open.
 
-    Used as the engine's ``sleep`` with one second a frame in the script, it also counts the frames made.
+    Used as the engine's ``sleep``, with one second for each frame in the script, it also counts the frames.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Gate:
                 pass
 
     def close(self) -> None:
-        """Let no further step pass."""
+        """Hold back further steps."""
         self._open.clear()
 
     def pass_one(self) -> None:
@@ -64,7 +64,7 @@ class Gate:
 
 @dataclass
 class Running:
-    """A server, and all that a test looks at."""
+    """A server and everything that a test inspects."""
 
     synthesizer: Synthesizer
     engine: ToneEngine
@@ -82,12 +82,12 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
     def speech(self, **fields: Any) -> httpx.Response:
-        """The whole answer to a speech request, as WAV where it does not say."""
-        body = json.dumps({"response_format": "wav", **fields})  # httpx's own would refuse lone surrogates
+        """Return the whole response to a speech request; the default format is WAV."""
+        body = json.dumps({"response_format": "wav", **fields})  # httpx's encoder would refuse lone surrogates
         return self.client.post("/v1/audio/speech", content=body, headers={"Content-Type": "application/json"})
 
     def connect(self, *, receive_bytes: int | None = None) -> socket.socket:
-        """A raw connection, which may be given a small receive buffer."""
+        """Open a raw connection, optionally with a small receive buffer."""
         raw = socket.socket()
         self.sockets.append(raw)
         if receive_bytes is not None:
@@ -101,7 +101,7 @@ class Running:
         raw.sendall(speech_bytes(**fields))
 
     def wait_until(self, condition: Callable[[], bool]) -> None:
-        """Let the server's loop turn until a condition holds."""
+        """Let the server's event loop run until a condition holds."""
         for _ in range(5_000):
             if condition():
                 return
@@ -110,14 +110,14 @@ class Running:
 
 
 def speech_bytes(**fields: Any) -> bytes:
-    """A speech request as it goes over the wire, for WAV where it does not say."""
+    """Return the bytes of a speech request; the default format is WAV."""
     body = json.dumps({"response_format": "wav", **fields}).encode()
     head = "POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
 def read_answer(raw: socket.socket) -> bytes:
-    """One chunked answer to its end."""
+    """Read one chunked response to its end."""
     received = b""
     while not received.endswith(b"\r\n0\r\n\r\n"):
         data = raw.recv(65_536)
@@ -127,7 +127,7 @@ def read_answer(raw: socket.socket) -> bytes:
 
 
 def short_answer(raw: socket.socket) -> bytes:
-    """One answer whose head tells its length, however many pieces it comes in; less if the server closes before."""
+    """Read one response with a content length; it is shorter if the server closes before."""
     received = b""
     while True:
         head, found, body = received.partition(b"\r\n\r\n")
@@ -141,7 +141,7 @@ def short_answer(raw: socket.socket) -> bytes:
 
 
 def receive_all(raw: socket.socket) -> bytes:
-    """Everything until the server closes the connection."""
+    """Read until the server closes the connection."""
     received = bytearray()
     with contextlib.suppress(ConnectionResetError):
         while data := raw.recv(65_536):
@@ -150,7 +150,7 @@ def receive_all(raw: socket.socket) -> bytes:
 
 
 def unchunked(response: bytes) -> bytes:
-    """The body of a response in chunked transfer coding."""
+    """Return the body of a response in chunked transfer coding."""
     rest = response.partition(b"\r\n\r\n")[2]
     body = bytearray()
     while True:
@@ -162,7 +162,7 @@ def unchunked(response: bytes) -> bytes:
 
 
 def tone_synthesizer(engine: ToneEngine, metrics: Metrics | None = None, *, num_workers: int = 1) -> Synthesizer:
-    """A synthesizer of one voice, ``tone``."""
+    """Return a synthesizer with one voice, ``tone``."""
     tone: dict[Lang, str] = {"zh": "tone", "en": "tone"}
     return Synthesizer(
         [local_spec("tone", lambda: engine)], {"tone": tone}, default="tone", num_workers=num_workers, metrics=metrics
@@ -179,7 +179,7 @@ def running_server(
     num_workers: int = 1,
     **script: Any,
 ) -> Iterator[Running]:
-    """A server with a scripted engine, or one of the test's own."""
+    """Run a server with a scripted engine, or with an engine of the test."""
     gate = Gate()
     engine = engine or ToneEngine(ToneScript(step_s_per_frame=1.0, **script), sleep=gate)
     metrics = Metrics()
@@ -202,14 +202,14 @@ def running_server(
 def serving(
     load: Callable[[], Synthesizer], limits: Limits | None = None, *, socket_stall_s: float = 60.0, **app: Any
 ) -> Iterator[int]:
-    """A server on a free port, stopped at the end; gives the port."""
+    """Run a server on a free port; yield the port."""
     with started(load, limits, socket_stall_s=socket_stall_s, **app) as server:
         yield server.port
 
 
 @dataclass
 class Started:
-    """A server whose event loop a test may look at."""
+    """A server with an event loop that a test can inspect."""
 
     port: int
     loops: list[asyncio.AbstractEventLoop]
@@ -218,7 +218,7 @@ class Started:
 
     @property
     def num_tasks(self) -> int:
-        """Tasks of the server's event loop that are not done, the server's own two or three counted."""
+        """Number of tasks on the server's event loop, including two or three of the server itself."""
         return len(asyncio.all_tasks(self.loops[0]))
 
 
@@ -231,7 +231,7 @@ def started(
     certificate: Certificate | None = None,
     **app: Any,
 ) -> Iterator[Started]:
-    """A server on a free port, stopped at the end."""
+    """Run a server on a free port."""
     limits = limits or Limits()
     listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=socket_stall_s)
     server = make_server(create_app(load, limits=limits, **app), limits, certificate)

@@ -1,4 +1,4 @@
-"""A sound server of the test's own (PulseAudio), with sinks that lead nowhere, and ears that record what they play."""
+"""A PulseAudio server for tests, with null sinks and recorders of what they play."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
 PATIENCE_S = 20.0
-"""How long anything may take that must happen; only met by a test that fails."""
+"""Timeout that only a failing test meets."""
 NEEDED = ("pulseaudio", "pactl", "parec")
 EAR_MS = 10
 ALSA = """
@@ -30,16 +30,16 @@ ctl.!default {{ type pulse server "{address}" }}
 
 
 def missing() -> str:
-    """What is not installed here; nothing if all is there. ALSA's part for PulseAudio comes with the server."""
+    """Return the programs that are missing, or an empty string. ALSA's plugin for PulseAudio comes with the server."""
     programs = [each for each in NEEDED if shutil.which(each) is None]
     return ", ".join([*programs, *([] if ctypes.util.find_library("portaudio") else ["libportaudio2"])])
 
 
 class SoundServer:
-    """Starts it; :meth:`close` ends it."""
+    """The server; it runs until :meth:`close`."""
 
     def __init__(self) -> None:
-        self._folder = tempfile.mkdtemp(prefix="yuliu-sound-")  # short: names of sockets may be no longer than 107
+        self._folder = tempfile.mkdtemp(prefix="yuliu-sound-")  # short: socket paths have at most 107 characters
         self._names = itertools.count(1)
         address = f"unix:{self._folder}/socket"
         config = Path(self._folder, "alsa.conf")
@@ -51,7 +51,7 @@ class SoundServer:
             "XDG_RUNTIME_DIR": self._folder,
             "PULSE_RUNTIME_PATH": self._folder,
         }
-        """For programs that are to play on it."""
+        """Environment for programs that play on it."""
         socket = f"module-native-protocol-unix socket={self._folder}/socket auth-anonymous=1"
         options = ["-n", "--daemonize=no", "--exit-idle-time=-1", "--use-pid-file=no", "--disallow-module-loading=no"]
         self._process = subprocess.Popen(
@@ -66,7 +66,7 @@ class SoundServer:
             time.sleep(0.05)
 
     def sink(self, sample_rate: int) -> Sink:
-        """A new one, on which whatever is started from now on plays."""
+        """Create a sink and make it the default for new streams."""
         name = f"sink{next(self._names)}"
         options = f"rate={sample_rate} channels=1 channel_map=mono format=float32le"
         number = self._ask("load-module", "module-null-sink", f"sink_name={name}", *options.split()).stdout.strip()
@@ -75,15 +75,15 @@ class SoundServer:
         return Sink(self, name, number, sample_rate)
 
     def unload(self, number: str) -> None:
-        """Take a sink away."""
+        """Remove a sink."""
         self._ask("unload-module", number)
 
     def freeze(self) -> None:
-        """It answers nobody any more."""
+        """Stop the process, so that it answers no client."""
         self._process.send_signal(signal.SIGSTOP)
 
     def close(self) -> None:
-        """End it, also if it is frozen or dead."""
+        """Kill the process, even if it is stopped."""
         self._process.kill()
         self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
@@ -94,15 +94,15 @@ class SoundServer:
 
 
 class Sink:
-    """A device that leads nowhere, and an ear at it.
+    """A null sink and its recorder.
 
-    Without an ear it plays two seconds at a time, which no device does.
+    Without the recorder it would play two seconds at a time, which no device does.
     """
 
     def __init__(self, server: SoundServer, name: str, number: str, sample_rate: int) -> None:
         self._server, self._number = server, number
         self.parts: list[bytes] = []
-        """What was recorded."""
+        """Recorded pieces."""
         options = ["--raw", "--format=float32le", f"--rate={sample_rate}", "--channels=1", f"--latency-msec={EAR_MS}"]
         self._process = subprocess.Popen(
             ["parec", "-d", f"{name}.monitor", *options],
@@ -118,26 +118,26 @@ class Sink:
             time.sleep(0.02)
 
     def until_it_plays(self) -> None:
-        """Wait until something is heard."""
+        """Wait until something is played."""
         until_s = time.monotonic() + PATIENCE_S
         while not any(np.frombuffer(part, np.float32).any() for part in self.parts[-20:]):
             assert time.monotonic() < until_s
             time.sleep(0.02)
 
     def pull(self) -> None:
-        """Take the device away."""
+        """Remove the device."""
         self._server.unload(self._number)
 
     def heard(self) -> Samples:
-        """All that was played, from the first sample that is not silence to the last."""
-        time.sleep(0.2)  # what is on its way
+        """Return the recording from the first to the last sample that is not silent."""
+        time.sleep(0.2)  # audio in flight
         self.close()
         samples = np.frombuffer(b"".join(self.parts), np.float32)
         loud = np.flatnonzero(samples)
         return samples[loud[0] : loud[-1] + 1] if len(loud) else samples[:0]
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop recording."""
         self._process.kill()
         self._thread.join()
         self._process.wait()

@@ -1,4 +1,4 @@
-"""Reports of streams, as a scheduler and a server would give them."""
+"""Reports of streams as a scheduler and a server would make them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SPOKEN = StreamMoments(
 
 
 def report(**fields: Any) -> StreamReport:
-    """A stream that finished, but for what is given."""
+    """Return the report of a finished stream, with changes."""
     usual: dict[str, Any] = {
         "stream_id": "turn-7",
         "stream_class": StreamClass.INTERACTIVE,
@@ -41,7 +41,7 @@ def report(**fields: Any) -> StreamReport:
 
 
 def complete_metrics() -> Metrics:
-    """Metrics that were told each kind of fact, so that all that can be exported is."""
+    """Return metrics with at least one observation of each kind."""
     metrics = Metrics()
     metrics.stream_started(StreamClass.INTERACTIVE)
     metrics.stream_ended(report(outcome="failed", code="synthesis_failed", degraded=True))
@@ -71,7 +71,7 @@ def complete_metrics() -> Metrics:
 
 
 def exported(metrics: Metrics) -> dict[str, tuple[str, frozenset[str]]]:
-    """Name, type and labels of each metric, as written in queries: counters with ``_total``, histograms as a whole."""
+    """Return type and labels by the name used in queries: counters with ``_total``, histograms once."""
     found = {}
     for family in metrics.registry.collect():
         name = f"{family.name}_total" if family.type == "counter" else family.name

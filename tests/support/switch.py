@@ -1,4 +1,4 @@
-"""What stands before servers: a tiny TCP switch, and the same in process; a test says which server is next."""
+"""A TCP load balancer and its in-process counterpart; a test chooses the server of new connections."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 
 class Switch:
-    """Passes each new connection on to the port of the moment; connections that are open stay where they are."""
+    """Forwards each new connection to the current target; open connections stay on theirs."""
 
     def __init__(self, target: int) -> None:
         self.target = target
         self.num_to_cut = 0
-        """So many of the next connections end before a byte is passed on."""
+        """Number of next connections that are closed before a byte is forwarded."""
         self.last_words = b""
-        """What those are told before, once they have asked."""
+        """Response that those receive before."""
         self.num_connections = 0
         self.port = 0
         self.open: set[asyncio.Task[None]] = set()
 
     async def pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection."""
+        """Forward one connection."""
         self.num_connections += 1
         if self.num_to_cut:
             self.num_to_cut -= 1
@@ -72,7 +72,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @contextlib.asynccontextmanager
 async def switched(target: int) -> AsyncIterator[Switch]:
-    """A switch on a port of its own."""
+    """Run a switch on its own port."""
     switch = Switch(target)
     async with await asyncio.start_server(switch.pass_on, "127.0.0.1", 0) as server:
         switch.port = server.sockets[0].getsockname()[1]
@@ -82,7 +82,7 @@ async def switched(target: int) -> AsyncIterator[Switch]:
 
 
 class Draining(InProcess):
-    """A server in process that can be told to stop."""
+    """An in-process server that can be drained."""
 
     def __init__(self, gate: Gate) -> None:
         super().__init__(gate)
@@ -90,13 +90,13 @@ class Draining(InProcess):
         self._app = _carried(self._app, self._carriers)
 
     def drain(self) -> None:
-        """As on SIGTERM: all that are connected are told."""
+        """Drain as on SIGTERM: all connections are notified."""
         for carrier in self._carriers:
             carrier.draining.set()
 
 
 def _carried(app: App, carriers: list[Carrier]) -> App:
-    """With what uvicorn's connection tells the application."""
+    """Add the extension that uvicorn's connection adds."""
 
     async def carried(scope, receive, send):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
         if scope["type"] == "websocket":
@@ -108,7 +108,7 @@ def _carried(app: App, carriers: list[Carrier]) -> App:
 
 
 class InProcessSwitch:
-    """A transport to the server of the moment."""
+    """A transport to the current server."""
 
     def __init__(self, *servers: Draining) -> None:
         self.servers = servers
@@ -118,17 +118,17 @@ class InProcessSwitch:
 
     @property
     def server(self) -> Draining:
-        """Where new connections go."""
+        """Server of new connections."""
         return self.servers[self.place]
 
     async def connect(self) -> AsgiSocket:
-        """A connection to it."""
+        """Connect to the current server."""
         if self.is_refusing:
             self.num_refused += 1
             raise ConnectionLost("nobody listens", is_passing=False)
         return await self.server.connect()
 
     async def close(self) -> None:
-        """All servers."""
+        """Close all servers."""
         for server in self.servers:
             await AsgiTransport.close(server)

@@ -1,4 +1,4 @@
-"""Running the command line at a terminal of its own, as its controlling one."""
+"""The command line on its own controlling terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PATIENCE_S = 30.0
-"""How long anything may take that must happen; only met by a test that fails."""
+"""Timeout that only a failing test meets."""
 
 _TAKE_TERMINAL = """
 import fcntl, os, sys, termios
@@ -54,11 +54,11 @@ class OutputStream:
 
 
 class TerminalProgram:
-    """A program, and what is seen on its terminal.
+    """A program and the output on its terminal.
 
     Args:
-        arguments: Of ``yuliu``.
-        environ: Beside what there is.
+        arguments: Arguments of ``yuliu``.
+        environ: Additional environment variables.
         piped: Whether standard input is a pipe.
         stderr: A file for standard error instead of the terminal.
     """
@@ -85,11 +85,11 @@ class TerminalProgram:
         os.close(other)
 
     def type(self, keys: str) -> None:
-        """Press keys."""
+        """Type keys."""
         os.write(self.terminal, keys.encode())
 
     def until(self, words: str) -> str:
-        """Wait until it shows them; what was seen up to them."""
+        """Wait for some output; return the output before it."""
         until_s = time.monotonic() + PATIENCE_S
         while words not in self.seen:
             assert time.monotonic() < until_s, self.seen
@@ -98,14 +98,14 @@ class TerminalProgram:
         return self.last
 
     def until_keys_are_read(self, *, read: bool = True) -> None:
-        """Wait until keys come one by one, or no more."""
+        """Wait until the program reads single keys, or no longer does."""
         until_s = time.monotonic() + PATIENCE_S
         while bool(termios.tcgetattr(self.terminal)[3] & termios.ICANON) == read:
             assert time.monotonic() < until_s, self.seen
             self.look(0.02)
 
     def end(self) -> int:
-        """Wait for its end; the exit code."""
+        """Wait for the end; return the exit code."""
         until_s = time.monotonic() + PATIENCE_S
         while self.process.poll() is None:
             assert time.monotonic() < until_s, self.seen
@@ -115,12 +115,12 @@ class TerminalProgram:
 
     @property
     def is_as_before(self) -> bool:
-        """Whether the terminal is as the program found it."""
+        """Whether the terminal has its original settings."""
         after: list[Any] = termios.tcgetattr(self.terminal)
         return after == self.before
 
     def close(self) -> None:
-        """Whatever it does."""
+        """Kill the program."""
         self.process.kill()
         if self.process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
@@ -129,7 +129,7 @@ class TerminalProgram:
         os.close(self.terminal)
 
     def look(self, patience_s: float) -> None:
-        """Read what it shows, if anything comes in time."""
+        """Read output if there is any within the timeout."""
         if select.select([self.terminal], [], [], patience_s)[0]:
-            with contextlib.suppress(OSError):  # nobody has it open any more
+            with contextlib.suppress(OSError):  # no process has it open any more
                 self.seen += os.read(self.terminal, 65_536).decode("utf-8", "replace")

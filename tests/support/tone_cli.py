@@ -1,7 +1,7 @@
-"""The command line on a weightless engine: run as a program by the tests, with the arguments of ``yuliu``.
+"""The command line with a weightless engine; run as a program by the tests, with the arguments of ``yuliu``.
 
-$TONE_FAIL_STEP: number of the step that fails, as does its repetition. $TONE_LANGUAGES: what it speaks, ``zh en``
-by default. $TONE_STEP_S: seconds of work for each frame of 10 ms.
+$TONE_FAIL_STEP: number of the step that fails, as does its retry. $TONE_LANGUAGES: its languages, ``zh en`` by
+default. $TONE_STEP_S: seconds of work for each frame of 10 ms.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def open_synthesizer(
     adaptive: bool = False,
     metrics: Metrics | None = None,
 ) -> Synthesizer:
-    """One voice, ``tone``."""
+    """Return a synthesizer with one voice, ``tone``."""
     from yuliu.engines.registry import local_spec
     from yuliu.engines.tone import ToneEngine, ToneScript
     from yuliu.scheduler.settings import Settings

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def load(metrics: Metrics) -> Synthesizer:
-    """What ``HOW`` says. Steps take a fifth of the time their sound lasts."""
+    """Return a synthesizer or fail as ``HOW`` says. Steps take a fifth of the duration of their audio."""
     if sys.argv[1] == "broken":
         raise VoiceNotReady("run 'yuliu voices pull tone'")
     if sys.argv[1] == "crashing":

@@ -1,4 +1,4 @@
-"""A toy voice: a wheel of a few bytes, a folder that serves as package index, and a manifest in a home of its own."""
+"""A toy voice: a tiny wheel, a folder that serves as package index, and a manifest in its own home."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def double(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 
 def write_wheel(path: Path, members: Mapping[str, bytes]) -> bytes:
-    """A wheel that pip accepts, the same bytes for the same members; gives its content."""
+    """Write a reproducible wheel that pip accepts; return its content."""
     info = "toybox-1.0.dist-info"
     metadata = {
         f"{info}/METADATA": b"Metadata-Version: 2.1\nName: toybox\nVersion: 1.0\n",
@@ -95,7 +95,7 @@ def manifest_text(sources: str, members: Mapping[str, bytes]) -> str:
 
 @dataclass(frozen=True)
 class Toy:
-    """The toy voice's surroundings."""
+    """The index and the home of the toy voice."""
 
     root: Path
     derivations: dict[str, Derivation] = field(default_factory=lambda: {"double": double})
@@ -106,26 +106,26 @@ class Toy:
 
     @property
     def wheel(self) -> Path:
-        """Where the index has the wheel."""
+        """Path of the wheel in the index."""
         return self.root / "index" / "toybox-1.0-py3-none-any.whl"
 
     def publish(self, members: Mapping[str, bytes] = MEMBERS) -> None:
-        """Put a wheel with these members into the index, and the manifest that expects it into the home."""
+        """Add a wheel with these members to the index, and the matching manifest to the home."""
         self.describe(wheel_source(write_wheel(self.wheel, members)), members)
 
     def describe(self, sources: str, members: Mapping[str, bytes] = MEMBERS) -> None:
-        """Put a manifest with these sources into the home."""
+        """Write a manifest with these sources into the home."""
         path = self.home / "voices.d" / "toy.toml"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(manifest_text(sources, members), encoding="utf-8")
 
     @property
     def kept(self) -> Path:
-        """Where the store keeps the wheel between its download and the end of the installation."""
+        """Path of the wheel between its download and the end of the installation."""
         return self.home / "downloads" / f"{sha256(self.wheel.read_bytes())}.whl"
 
     def fetch(self) -> None:
-        """Do as if an earlier pull had got as far as downloading the wheel: spares a test the start of pip."""
+        """Simulate an earlier pull that downloaded the wheel, so that pip is not started."""
         self.kept.parent.mkdir(parents=True, exist_ok=True)
         self.kept.write_bytes(self.wheel.read_bytes())
 
@@ -133,6 +133,6 @@ class Toy:
         return VoiceStore(self.home, derivations=self.derivations)
 
     def left(self) -> set[str]:
-        """What is in the home beside the manifest and the lock, as paths relative to it."""
+        """Return the relative paths in the home besides the manifest and the lock."""
         paths = {path.relative_to(self.home).as_posix() for path in self.home.rglob("*") if path.is_file()}
         return paths - {"voices.d/toy.toml", "pull.lock"}
