@@ -19,7 +19,7 @@ from yuliu.bench.adapters import BenchTarget
 from yuliu.bench.client import run
 from yuliu.bench.report import spread
 from yuliu.bench.server_process import ServerProcess
-from yuliu.server.encoder_pool import PIECE_S, EncoderPool
+from yuliu.delivery.encoder_pool import PIECE_S, EncoderPool
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -163,7 +163,7 @@ async def _idle() -> AsyncIterator[None]:
 
 async def _on_threads(encoding: Encoding, samples: Samples, source_rate: int) -> AsyncIterator[None]:
     threads = EncoderPool()
-    with threads.sound(encoding, source_rate) as sound:
+    with threads.stream_encoder(encoding, source_rate) as sound:
         for piece in sound.pieces(samples):
             await sound.write(piece)
             yield

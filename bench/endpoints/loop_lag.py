@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app
+from yuliu.server.config import AppConfig
 from yuliu.server.limits import Limits
 from yuliu.server.run import listening_socket, make_server
 from yuliu.synthesizer import open as open_voices
@@ -86,7 +87,7 @@ def serve(load: Callable[[Metrics], Synthesizer], port: int) -> None:
     """Serve on a loopback port until told to stop."""
     limits, metrics = Limits(), Metrics()
     listener = listening_socket("127.0.0.1", port, expose=False, stall_s=limits.stall_s)
-    app = create_app(lambda: load(metrics), limits=limits, metrics=metrics)
+    app = create_app(lambda: load(metrics), AppConfig(limits=limits, metrics=metrics))
     make_server(MonitoredApp(app), limits).run(sockets=[listener])
 
 

@@ -4,7 +4,8 @@
     ├── InvalidRequest      the caller: text, voice, format or option that cannot be served
     │   ├── UnknownVoice        no voice of that name
     │   ├── UnknownLexicon      no lexicon of that name
-    │   └── NothingToSpeak      the text contains nothing that the voice can speak
+    │   ├── NothingToSpeak      the text contains nothing that the voice can speak
+    │   └── BodyTooLarge        the body of the request exceeds the limit of its route
     ├── VersionConflict     the caller: a lexicon has changed since it was read
     ├── VoiceNotReady       the installation: files of the voice are missing or damaged; names the command to run
     ├── PullFailed          the index, the network or the disk: a voice could not be fetched
@@ -67,6 +68,19 @@ class NothingToSpeak(InvalidRequest):
     """The text is empty or contains nothing that the voice can speak."""
 
     code = "nothing_to_speak"
+
+
+class BodyTooLarge(InvalidRequest):
+    """The body of a request exceeds the limit of its route.
+
+    Args:
+        max_bytes: Maximum size.
+    """
+
+    code = "body_too_large"
+
+    def __init__(self, max_bytes: int) -> None:
+        super().__init__(f"the request body must be at most {max_bytes} bytes")
 
 
 class VersionConflict(YuliuError):

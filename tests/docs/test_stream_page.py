@@ -8,7 +8,7 @@ import pytest
 from pages import ROOT, Page
 
 from yuliu.audio.formats import FORMATS
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import NativeLimits
 from yuliu.wire.native.decode import KINDS, MAX_MESSAGE_BYTES
 from yuliu.wire.native.encode import MAX_SOUND_BYTES, TYPES
 from yuliu.wire.native.messages import Close

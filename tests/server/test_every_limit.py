@@ -10,8 +10,7 @@ import pytest
 from native import LONG, Talk, talking
 from serving import Running, read_answer, receive_all, running_server, short_answer, speech_bytes
 
-from yuliu.server.limits import Limits
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
 from yuliu.wire.openai import SpeechLimits
 
 if TYPE_CHECKING:

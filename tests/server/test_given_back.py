@@ -11,8 +11,7 @@ from keyed_server import KeyedServer, keyed_server
 from native import LONG, Talk, talking
 from serving import receive_all
 
-from yuliu.server.limits import Limits
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,6 +12,7 @@ from stream_reports import report
 
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app
+from yuliu.server.config import AppConfig
 
 
 def samples(client: httpx.Client) -> dict[str, float]:
@@ -82,7 +83,7 @@ async def test_the_paths_tell_of_the_metrics_that_they_were_given() -> None:
     """One object is told by the parts of a process, and read here."""
     metrics = Metrics()
     metrics.stream_ended(report())
-    app = create_app(lambda: pytest.fail("no voices are needed"), metrics=metrics)
+    app = create_app(lambda: pytest.fail("no voices are needed"), AppConfig(metrics=metrics))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         assert "yuliu_characters_total" in (await client.get("/metrics")).text
         stats = (await client.get("/v1/stats")).json()

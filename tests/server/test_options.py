@@ -10,13 +10,12 @@ import openai
 import pytest
 from serving import receive_all, running_server, unchunked
 
+from yuliu.delivery import SpeakingQuery, stream_options
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.presets import presets
-from yuliu.server.limits import Limits
-from yuliu.server.options import stream_options
 from yuliu.types import StreamClass
-from yuliu.wire.openai import SpeechLimits, SpeechRequest
+from yuliu.wire.openai import SpeechLimits
 from yuliu.wire.synthesis_options import parse_synthesis_options
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Listener(ToneEngine):
 
 
 def options_of(**fields: Any) -> StreamOptions:
-    return stream_options(SpeechRequest("hi", manner=parse_synthesis_options(fields, {})), presets(), Limits())
+    return stream_options(SpeakingQuery(manner=parse_synthesis_options(fields, {}), is_complete=True), presets())
 
 
 def test_nothing_asked_is_an_ordinary_stream() -> None:

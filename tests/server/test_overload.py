@@ -130,7 +130,7 @@ def test_a_cut_body_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
         assert received.startswith(b"HTTP/1.1 200")
         assert not received.endswith(b"0\r\n\r\n")
         running.wait_until(lambda: running.server.num_tasks <= 4)
-    assert [record.name for record in caplog.records if record.levelname == "ERROR"] == ["yuliu.server.access_log"]
+    assert [record.name for record in caplog.records if record.levelname == "ERROR"] == ["yuliu.delivery.access_log"]
 
 
 def full(running: Running, **rules: Any) -> socket.socket:

@@ -12,6 +12,7 @@ from serving import PATIENCE_S, serving, tone_synthesizer
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import VoiceNotReady
 from yuliu.server.app import create_app
+from yuliu.server.config import AppConfig
 from yuliu.wire.openai import MODELS
 
 if TYPE_CHECKING:
@@ -179,6 +180,6 @@ async def test_names_can_be_allowed() -> None:
 
 
 async def get_health(host: str, **options: Any) -> httpx.Response:
-    app = create_app(lambda: tone_synthesizer(ToneEngine()), **options)
+    app = create_app(lambda: tone_synthesizer(ToneEngine()), AppConfig(**options))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         return await client.get("/health", headers={"Host": host})

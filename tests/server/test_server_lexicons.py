@@ -13,6 +13,7 @@ from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.lexicon_store import LexiconStore
 from yuliu.server.app import create_app
+from yuliu.server.config import AppConfig
 from yuliu.synthesizer import Synthesizer
 from yuliu.wire.lexicons import MAX_BODY_BYTES
 
@@ -59,7 +60,7 @@ async def client(tmp_path: Path, listener: Listener) -> AsyncIterator[httpx.Asyn
             num_workers=1,
         )
 
-    app = create_app(load, lexicons=LexiconStore(tmp_path))
+    app = create_app(load, AppConfig(lexicons=LexiconStore(tmp_path)))
     async with app.router.lifespan_context(app):
         transport = httpx.ASGITransport(app)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost", timeout=PATIENCE_S) as client:

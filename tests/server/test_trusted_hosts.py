@@ -16,8 +16,10 @@ from websockets.exceptions import InvalidStatus
 
 from yuliu.engines.tone import ToneEngine
 from yuliu.server.app import create_app
+from yuliu.server.config import AppConfig
+from yuliu.server.routes import ROUTES
 
-ROUTES = [route.path for route in create_app(lambda: pytest.fail("not run")).routes]  # type: ignore[attr-defined]
+PATHS = [route.path for route in ROUTES]
 PROGRAM = Path(__file__).parents[1] / "support" / "tone_cli.py"
 
 
@@ -27,7 +29,7 @@ def test_a_page_cannot_use_a_local_server_by_a_name_of_its_own() -> None:
         name = f"evil.example:{running.port}"
         page = {"Host": name, "Origin": f"http://{name}", "Content-Type": "application/json"}
         for headers in (page, {"Host": name}):
-            for path in ROUTES:
+            for path in PATHS:
                 for method in ("GET", "POST", "PUT", "DELETE", "OPTIONS"):
                     url = path.replace("{name}", "tone").replace("{text:path}", "a")
                     answer = running.client.request(method, url, content=b"{}", headers=headers)
@@ -80,7 +82,7 @@ def test_what_a_page_may_send_unasked_is_not_taken() -> None:
 )
 async def test_names_that_are_known_nearby(host: str, status: int) -> None:
     """Addresses cannot be rebound, and these names cannot be had by somebody far away."""
-    app = create_app(lambda: tone_synthesizer(ToneEngine()), nearby=True)
+    app = create_app(lambda: tone_synthesizer(ToneEngine()), AppConfig(nearby=True))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         assert (await client.get("/health", headers={"Host": host})).status_code == status
 

@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from serving import Running, running_server
 
+from yuliu.access import KeyRing
 from yuliu.access.key_store import KeyStore
-from yuliu.server.middleware.auth import KeyRing
+from yuliu.server.routes import ROUTES
 from yuliu.wire.keys import ApiKey
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
     import httpx
+
+    from yuliu.server.routing import Route
 
 
 class KeyedServer:
@@ -39,9 +42,10 @@ class KeyedServer:
 
 
 @contextmanager
-def keyed_server(folder: Path, **server: Any) -> Iterator[KeyedServer]:
+def keyed_server(folder: Path, *, routes: Iterable[Route] = ROUTES, **server: Any) -> Iterator[KeyedServer]:
     store = KeyStore(folder)
-    with running_server(app={"keys": KeyRing(store, reread_s=0.01)}, **server) as running:
+    app = {"keys": KeyRing(store, reread_s=0.01), "routes": routes}
+    with running_server(app=app, **server) as running:
         yield KeyedServer(running, store)
 
 

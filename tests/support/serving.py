@@ -17,7 +17,9 @@ from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.metrics.metrics import Metrics
 from yuliu.server.app import create_app
+from yuliu.server.config import AppConfig
 from yuliu.server.limits import Limits
+from yuliu.server.routes import ROUTES
 from yuliu.server.run import listening_socket, make_server
 from yuliu.synthesizer import Synthesizer
 
@@ -234,7 +236,8 @@ def started(
     """Run a server on a free port."""
     limits = limits or Limits()
     listener = listening_socket("127.0.0.1", 0, expose=False, stall_s=socket_stall_s)
-    server = make_server(create_app(load, limits=limits, **app), limits, certificate)
+    routes = app.pop("routes", ROUTES)
+    server = make_server(create_app(load, AppConfig(limits=limits, **app), routes=routes), limits, certificate)
     running = Started(listener.getsockname()[1], [], lambda: setattr(server, "should_exit", True))
 
     async def serve() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine, ToneScript
 from yuliu.errors import VoiceNotReady
-from yuliu.server import serve
+from yuliu.server import ServerConfig, serve
 from yuliu.synthesizer import Synthesizer
 
 if TYPE_CHECKING:
@@ -31,4 +31,4 @@ def load(metrics: Metrics) -> Synthesizer:
 
 
 if __name__ == "__main__":
-    serve(load, port=0)
+    serve(load, ServerConfig(port=0))

@@ -13,8 +13,8 @@ from serving import PATIENCE_S, running_server, serving
 from third_party_clients import THIRD_PARTY
 
 import yuliu
+from yuliu.access import KeyRing
 from yuliu.access.key_store import KeyStore
-from yuliu.server.middleware.auth import KeyRing
 from yuliu.wire.keys import ApiKey
 
 if TYPE_CHECKING:

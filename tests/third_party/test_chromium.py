@@ -12,8 +12,8 @@ from chromium import Page, chromium
 from serving import running_server
 from third_party_clients import needs
 
+from yuliu.access import KeyRing
 from yuliu.access.key_store import KeyStore
-from yuliu.server.middleware.auth import KeyRing
 from yuliu.wire.keys import ApiKey
 
 if TYPE_CHECKING:

@@ -11,15 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.audio.formats import FORMATS, Encoding
-from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.errors import InvalidRequest, NothingToSpeak
 from yuliu.wire.openai import (
-    ALIASES,
     CODECS,
     MODELS,
     SpeechLimits,
     SpeechRequest,
     VoiceEntry,
-    choose_voice,
+    check_model,
     model_body,
     models_body,
     parse_speech,
@@ -292,41 +291,10 @@ def test_a_text_arrives_as_it_was_sent(text: str, escaped: bool) -> None:
 VOICES = ("baker", "heart")
 
 
-@pytest.mark.parametrize(
-    ("model", "voice", "chosen"),
-    [
-        (None, None, "baker"),
-        ("tts-1", None, "baker"),
-        ("tts-1", "heart", "heart"),
-        ("heart", None, "heart"),
-        ("heart", "alloy", "heart"),
-        ("heart", "baker", "baker"),
-        ("heart", "heart", "heart"),
-        *((model, "alloy", "baker") for model in MODELS),
-        *((None, alias, "baker") for alias in sorted(ALIASES)),
-    ],
-)
-def test_the_voice_is_chosen_by_voice_then_model(model: str | None, voice: str | None, chosen: str) -> None:
-    """Clients name the voice in either place, or one of OpenAI's in its stead."""
-    assert choose_voice(SpeechRequest("a", model, voice), VOICES, "baker") == chosen
-
-
-def test_a_loaded_voice_wins_over_an_alias_of_its_name() -> None:
-    """A voice that is really called like one of OpenAI's is found by its name."""
-    assert choose_voice(SpeechRequest("a", voice="echo"), ("baker", "echo"), "baker") == "echo"
-
-
-def test_an_unknown_voice_is_refused_with_those_there_are() -> None:
-    """A misspelt voice is not silently another one."""
-    with pytest.raises(UnknownVoice, match="baker, heart") as caught:
-        choose_voice(SpeechRequest("a", voice="hart"), VOICES, "baker")
-    assert caught.value.param == "voice"
-
-
 def test_an_unknown_model_is_refused_with_those_there_are() -> None:
     """A model that is not here is not silently another one."""
     with pytest.raises(InvalidRequest, match=r"tts-1.*heart") as caught:
-        choose_voice(SpeechRequest("a", model="kokoro", voice="heart"), VOICES, "baker")
+        check_model("kokoro", VOICES)
     assert caught.value.param == "model"
 
 

@@ -20,7 +20,6 @@ from yuliu.wire.keys import (
     key_missing,
     parse_keys,
     scope_missing,
-    scope_of,
     shown_key,
     write_keys,
 )
@@ -140,27 +139,6 @@ def test_any_headers_are_read(headers: dict[str, str]) -> None:
     """Whatever is sent is a key, which is not known, or none."""
     shown = shown_key(headers)
     assert shown is None or find_key([key_of("yuliu_")], shown) is None
-
-
-@pytest.mark.parametrize(
-    ("path", "scope"),
-    [
-        ("/v1/audio/speech", "speak"),
-        ("/v1/stream", "speak"),
-        ("/v1/phrases", "phrases"),
-        ("/v1/phrases/a/b", "phrases"),
-        ("/v1/lexicons/x/entries/y", "lexicons"),
-        ("/metrics", "metrics"),
-        ("/v1/stats", "metrics"),
-        ("/v1/models", None),
-        ("/v1/phrasesandmore", None),
-        ("/v1/phrases\n", "phrases"),  # the router takes it for the path without
-        ("/metrics\n", "metrics"),
-    ],
-)
-def test_scopes_of_paths(path: str, scope: str | None) -> None:
-    """By what stands before a slash."""
-    assert scope_of(path) == scope
 
 
 def test_refusals_say_what_is_wanted() -> None:

@@ -1,34 +1,32 @@
-"""What all doors of one server share."""
+"""What all endpoints of one server share."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from yuliu.metrics.metrics import Metrics
-    from yuliu.presets import Preset
-    from yuliu.server.capacity import Capacity
-    from yuliu.server.encoder_pool import EncoderPool
+    from yuliu.delivery.gateway import Gateway
+    from yuliu.lexicon_store import LexiconStore
+    from yuliu.server.endpoints.native.registry import StreamRegistry
     from yuliu.server.limits import Limits
     from yuliu.server.loading import Loading
+    from yuliu.server.loop_gauge import LoopGauge
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
-    """What all doors of one server share."""
+    """What all endpoints of one server share."""
 
+    gateway: Gateway
     loading: Loading
-    """Where the synthesizer comes from."""
-    presets: Mapping[str, Preset]
-    """Those that requests may name."""
+    """The voices, once they are loaded."""
     limits: Limits
-    """What is taken at once."""
-    metrics: Metrics
-    """Are told of errors that are answered; streams tell of themselves."""
-    rooms: Capacity
-    """Bounds over all doors."""
-    threads: EncoderPool
-    """Where sound is encoded."""
+    lexicons: LexiconStore
+    """Lexicons that clients can read and change."""
+    streams: StreamRegistry
+    """Streams that clients can resume."""
+    loop_gauge: LoopGauge
+    pinning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while phrases are spoken ahead."""

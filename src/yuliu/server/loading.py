@@ -1,4 +1,4 @@
-"""Voices on their way: the port is open while a thread loads them."""
+"""Voices that are being loaded, while the port is open already."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _log = event_logger(__name__)
 
 
 class Loading:
-    """A synthesizer that is there sooner or later.
+    """A synthesizer that is loaded on a thread.
 
     Args:
-        load: Makes a synthesizer, loaded and warm. Called once, on a thread.
+        load: Returns a synthesizer, loaded and warm. Called once.
     """
 
     def __init__(self, load: Callable[[], Synthesizer]) -> None:
@@ -29,17 +29,16 @@ class Loading:
         self._task: asyncio.Task[Synthesizer] | None = None
 
     def start(self) -> None:
-        """Begin to load; needs a running loop."""
+        """Begin to load. Needs a running loop."""
         self._task = asyncio.create_task(asyncio.to_thread(self._load))
         self._task.add_done_callback(_report)
 
-    @property
     def synthesizer(self) -> Synthesizer:
-        """The synthesizer.
+        """Return the synthesizer.
 
         Raises:
-            VoiceNotReady: It is not there yet, or loading failed for a reason that only the log may tell.
-            YuliuError: Why loading failed.
+            VoiceNotReady: It is not loaded yet, or loading failed for a reason that only the log may tell.
+            YuliuError: Loading failed for this reason.
         """
         if self._task is None or not self._task.done():
             raise VoiceNotReady("voices are being loaded; try again in a moment")
@@ -51,8 +50,8 @@ class Loading:
         return self._task.result()
 
     def voices(self) -> list[VoiceEntry]:
-        """What is loaded. Raises as :attr:`synthesizer` does."""
-        synthesizer = self.synthesizer
+        """Return the loaded voices. Raises as :meth:`synthesizer` does."""
+        synthesizer = self.synthesizer()
         return [
             VoiceEntry(name, synthesizer.languages(name), synthesizer.sample_rate, name == synthesizer.default)
             for name in synthesizer.voices

@@ -39,7 +39,7 @@ def configure_log(log_format: LogFormat = "line") -> None:
 
 
 class LineFormatter(logging.Formatter):
-    """``2026-01-31T12:00:00 INFO yuliu.server.access_log speech id=... ``.
+    """``2026-01-31T12:00:00 INFO yuliu.delivery.access_log speech id=... ``.
 
     Exceptions appear as classes and places, without messages: those of Python's own errors quote the invalid value,
     which may be the text to be spoken. Messages are cut after their first line, since asyncio appends such errors.

@@ -1,48 +1,38 @@
-"""Bodies of requests, read whole, and never more of them than is allowed."""
+"""Request bodies, read as a whole within the limit of their route."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
 
-from yuliu.server.responses import header, problem_response
-from yuliu.wire.problems import Problem, body_too_large
+from yuliu.errors import BodyTooLarge
+from yuliu.server.responses import header
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from starlette.requests import Request
     from starlette.types import Receive, Scope
-
-
-async def body_or_response(request: Request, max_bytes: int) -> bytes | Response:
-    """The whole body, or what is to be answered instead: it is too large, or nobody is there any more."""
-    try:
-        body = await read_body(request.scope, request.receive, max_bytes)
-    except ClientDisconnect:
-        return Response(status_code=400)  # nobody reads it
-    return problem_response(request.scope, body) if isinstance(body, Problem) else body
 
 
 async def read_body(
     scope: Scope, receive: Receive, max_bytes: int, *, take: Callable[[int], None] = lambda _: None
-) -> bytes | Problem:
-    """The whole body; a problem if it is too large, before more of it than allowed is held.
+) -> bytes:
+    """Return the whole body.
 
     Args:
         scope: The request's.
-        receive: Gives its pieces.
-        max_bytes: What is read at most.
-        take: Told of the bytes of each piece; may raise.
+        receive: Gives pieces of the body.
+        max_bytes: Maximum size of the body.
+        take: Is called with the size of each piece; may raise.
 
     Raises:
+        BodyTooLarge: The body is larger. No more of it than allowed was held.
         ClientDisconnect: The client is gone.
     """
     declared = header(scope, b"content-length")
     if declared is not None and declared.isdigit() and int(declared) > max_bytes:
-        return body_too_large(max_bytes)
+        raise BodyTooLarge(max_bytes)
     body = bytearray()
     while True:
         message = await receive()
@@ -52,6 +42,6 @@ async def read_body(
         take(len(piece))
         body += piece
         if len(body) > max_bytes:
-            return body_too_large(max_bytes)
+            raise BodyTooLarge(max_bytes)
         if not message.get("more_body", False):
             return bytes(body)

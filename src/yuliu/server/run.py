@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import functools
 import socket
+from dataclasses import replace
 from ipaddress import ip_address
 from typing import TYPE_CHECKING
 
 import uvicorn
 
-from yuliu.access.key_store import KeyStore
+from yuliu.access import KeyRing, KeyStore
 from yuliu.errors import InvalidRequest
 from yuliu.logger import event_logger
 from yuliu.metrics.metrics import Metrics
 from yuliu.metrics.report import GaugeValues
 from yuliu.metrics.trace import open_tracer
-from yuliu.presets import presets as known_presets
 from yuliu.server.app import create_app
+from yuliu.server.config import AppConfig, ServerConfig
 from yuliu.server.endpoints.phrases import pin_phrases
 from yuliu.server.limits import Limits, draining_for, within_descriptors
 from yuliu.server.log import configure_log
-from yuliu.server.middleware.auth import KeyRing
 from yuliu.server.middleware.cors import checked_origin
 from yuliu.server.transport.http import UNSENT_BYTES, BoundedConnection
 from yuliu.server.transport.tls import check_certificate
@@ -29,121 +29,94 @@ from yuliu.wire.native.decode import MAX_MESSAGE_BYTES
 from yuliu.wire.phrases import PhrasesRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable
 
     from starlette.types import ASGIApp
 
-    from yuliu.presets import Preset
-    from yuliu.server.log import LogFormat
     from yuliu.server.transport.tls import Certificate
     from yuliu.synthesizer import Synthesizer
 
 _log = event_logger(__name__)
 
 
-def serve(  # noqa: PLR0913 - the options of `yuliu serve`
-    load: Callable[[Metrics], Synthesizer],
-    *,
-    host: str = "127.0.0.1",
-    port: int = 8000,
-    expose: bool = False,
-    hosts: Sequence[str] = (),
-    origins: Sequence[str] = (),
-    keys: KeyStore | None = None,
-    no_keys: bool = False,
-    certificate: Certificate | None = None,
-    drain_s: int | None = None,
-    limits: Limits | None = None,
-    log_format: LogFormat = "line",
-    presets: Mapping[str, Preset] | None = None,
-    phrases: Sequence[str] = (),
-) -> None:
-    """Serve until SIGINT or SIGTERM; then streams under way may go on for ``limits.shutdown_s``. Sets up logging.
+def serve(load: Callable[[Metrics], Synthesizer], config: ServerConfig | None = None) -> None:
+    """Serve until SIGINT or SIGTERM. Streams may go on for ``limits.shutdown_s`` after it. Sets up logging.
 
     Args:
-        load: Makes a synthesizer, loaded and warm, which tells these metrics; called once, on a thread.
-        host: Name or address to listen on.
-        port: 0 takes any free one.
-        expose: Whether it may be an address that other machines reach; then there must be keys, or ``no_keys``.
-        hosts: Names that the Host header may give beside loopback ones. With ``expose`` and no names it may give any
-            if keys are wanted, else addresses and names that nobody can own from afar: a key is what keeps pages out
-            that give their own name to this server's address.
-        origins: Web pages that may use it beside its own, such as ``https://example.org``.
-        keys: Who may use it, if there are any; None takes those of this machine.
-        no_keys: Whether anyone may use it, even if there are keys.
-        certificate: For TLS; None speaks plain HTTP.
-        drain_s: Whole seconds that streams may go on after SIGINT or SIGTERM; None takes those of ``limits``.
-        limits: What is taken at once.
-        log_format: How lines of the log are written.
-        presets: Those that requests may name; None takes those that come with Yuliu.
-        phrases: What the default voice speaks ahead before the server is ready.
+        load: Returns a synthesizer, loaded and warm, which reports to these metrics; called once, on a thread.
+        config: Settings.
 
     Raises:
         InvalidRequest: The address is not a loopback one and ``expose`` is false; there are no keys though ``expose``
-            is true; the file of keys, an origin or the certificate is wrong. ``param`` names the argument.
+            is true; the file of keys, an origin or the certificate is wrong. ``param`` names the setting.
         OSError: The address cannot be listened on.
-        KeyboardInterrupt: It was ended by SIGINT. SIGTERM ends the process, as it would have without a server.
+        KeyboardInterrupt: SIGINT ended the server. SIGTERM ends the process, as it would have without a server.
         YuliuError: The voices could not be loaded; whatever ``load`` raises ends the server.
     """
-    limits = limits or Limits()
-    limits = limits if drain_s is None else draining_for(limits, drain_s)
-    known = _known_keys(keys or KeyStore(), expose=expose, no_keys=no_keys)
-    origins = tuple(map(checked_origin, origins))
-    if certificate is not None:
-        check_certificate(certificate)
-    listener = listening_socket(host, port, expose=expose, stall_s=limits.stall_s)
-    configure_log(log_format)  # before uvicorn turns off its access log, or it would turn it on again
-    limits = within_descriptors(limits)
-    presets = known_presets() if presets is None else presets
+    config = _checked(config or ServerConfig())
+    keys = _keys(config)
+    listener = listening_socket(config.host, config.port, expose=config.expose, stall_s=config.limits.stall_s)
+    configure_log(config.log_format)  # before uvicorn turns off its access log, or it would turn it on again
+    limits = within_descriptors(config.limits)
     metrics = Metrics(tracer=open_tracer())
-    prepare = functools.partial(pin_phrases, asked=PhrasesRequest(tuple(phrases)), presets=presets, limits=limits)
     failures: list[BaseException] = []
 
     def load_or_stop() -> Synthesizer:
         try:
-            return _prepared(load(metrics), prepare)
+            return _prepared(load(metrics), config)
         except BaseException as error:
             failures.append(error)
             server.should_exit = True
             raise
 
-    is_open = expose and not hosts
-    app = create_app(
-        load_or_stop,
-        limits=limits,
-        hosts=None if is_open and known else hosts,
-        nearby=is_open,
-        metrics=metrics,
-        presets=presets,
-        origins=origins,
-        keys=known,
-    )
-    server = make_server(app, limits, certificate)
+    app = create_app(load_or_stop, replace(_app_config(config, keys), limits=limits, metrics=metrics))
+    server = make_server(app, limits, config.certificate)
     metrics.gauge_source(lambda: GaugeValues(num_connections=len(server.server_state.connections)))
     host, port = listener.getsockname()[:2]
     _log.info("listening", host=host, port=port)
-    _log.info("entry", keys="wanted" if known else "none", tls="yes" if certificate else "no")
+    _log.info("entry", keys="wanted" if keys else "none", tls="yes" if config.certificate else "no")
     server.run(sockets=[listener])
     if failures:
         raise failures[0]
 
 
-def _known_keys(store: KeyStore, *, expose: bool, no_keys: bool) -> KeyRing | None:
-    """Those that are wanted of who calls; None if anyone may."""
-    if no_keys:
+def _checked(config: ServerConfig) -> ServerConfig:
+    """Return settings that hold together, with the limits for the time that a drain may take."""
+    if config.certificate is not None:
+        check_certificate(config.certificate)
+    limits = config.limits if config.drain_s is None else draining_for(config.limits, config.drain_s)
+    return replace(config, limits=limits, origins=tuple(map(checked_origin, config.origins)))
+
+
+def _app_config(config: ServerConfig, keys: KeyRing | None) -> AppConfig:
+    is_open = config.expose and not config.hosts
+    return AppConfig(
+        hosts=None if is_open and keys else config.hosts,
+        nearby=is_open,
+        origins=config.origins,
+        keys=keys,
+        presets=config.presets,
+    )
+
+
+def _keys(config: ServerConfig) -> KeyRing | None:
+    """Return the keys that are required; None if there are none."""
+    if config.no_keys:
         return None
+    store = config.keys or KeyStore()
     if store.read():
         return KeyRing(store)
-    if expose:
+    if config.expose:
         raise InvalidRequest(
             "other machines are to be let in, and there are no keys that they could show", param="expose"
         )
     return None
 
 
-def _prepared(synthesizer: Synthesizer, prepare: Callable[[Synthesizer], None]) -> Synthesizer:
+def _prepared(synthesizer: Synthesizer, config: ServerConfig) -> Synthesizer:
+    """Speak the phrases ahead; close the synthesizer if that fails."""
     try:
-        prepare(synthesizer)
+        pin_phrases(synthesizer, PhrasesRequest(tuple(config.phrases)), config.presets, config.limits)
     except BaseException:
         synthesizer.close()
         raise

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 SCOPES = ("speak", "phrases", "lexicons", "metrics")
 """What a key may be for: speaking, and the paths under /v1/phrases, /v1/lexicons, and what is measured."""
-OPEN_PATHS = ("/health", "/ready")
-"""Paths that need no key: probes ask them."""
 PREFIX = "yuliu_"
 """All keys begin so, that scanners for leaked secrets may know them."""
 SUBPROTOCOL = "yuliu"
@@ -42,8 +40,6 @@ _VERSION = 1
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _BEARER = re.compile(r"bearer +(\S+) *", re.ASCII | re.IGNORECASE)
-_SCOPE_OF_PREFIX = {"/v1/phrases": "phrases", "/v1/lexicons": "lexicons", "/v1/stats": "metrics", "/metrics": "metrics"}
-_SPEAKING = ("/v1/audio/speech", "/v1/stream", "/v1/feedback")
 
 
 class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
@@ -127,17 +123,6 @@ def shown_key(headers: Mapping[str, str]) -> str | None:
 def subprotocols(headers: Mapping[str, str]) -> list[str]:
     """Those that a WebSocket handshake offers."""
     return [each.strip() for each in headers.get("sec-websocket-protocol", "").split(",")]
-
-
-def scope_of(path: str) -> str | None:
-    """The scope that a path needs; None if any key will do, as for lists and for paths that are not served."""
-    path = path.rstrip("\n")  # routers that match with "$" take a path for the same with a newline behind it
-    if path in _SPEAKING:
-        return "speak"
-    for prefix, scope in _SCOPE_OF_PREFIX.items():
-        if path == prefix or path.startswith(f"{prefix}/"):
-            return scope
-    return None
 
 
 def key_missing(*, was_shown: bool) -> Problem:

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 from msgspec import Meta, Struct
 
 from yuliu.audio.formats import FORMATS, FormatName
-from yuliu.errors import InvalidRequest, NothingToSpeak, UnknownVoice
+from yuliu.errors import InvalidRequest, NothingToSpeak
 from yuliu.text.lexicon import Entry
 from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.encoding import encoding_asked_for
@@ -212,23 +212,18 @@ def parse_speech(
     return _BODY.decode(body).request(limits.max_characters, headers or {})
 
 
-def choose_voice(request: SpeechRequest, voices: Sequence[str], default: str) -> str:
-    """Which of the loaded voices speaks.
+def check_model(model: str | None, voices: Sequence[str]) -> None:
+    """Refuse an unknown model.
 
-    A loaded voice that is named as ``voice`` wins; then one that is named as ``model`` (some clients know no other
-    place); OpenAI's names and no name at all mean the default.
+    Args:
+        model: What the request names; None names none.
+        voices: Names of the loaded voices, which some clients can only give here.
 
     Raises:
-        UnknownVoice: ``voice`` names neither a loaded voice nor one of OpenAI's.
-        InvalidRequest: ``model`` names neither a model that is taken for ours nor a loaded voice.
+        InvalidRequest: ``model`` is neither a model that is taken for ours nor a loaded voice.
     """
-    if request.model is not None and request.model not in (*MODELS, *voices):
+    if model is not None and model not in (*MODELS, *voices):
         raise InvalidRequest(f"no such model; there are {', '.join((*MODELS, *voices))}", param="model")
-    if request.voice in voices:
-        return cast("str", request.voice)
-    if request.voice is not None and request.voice not in ALIASES:
-        raise UnknownVoice(f"no such voice is loaded; there are {', '.join(voices)}", param="voice")
-    return request.model if request.model is not None and request.model in voices else default
 
 
 def speech_encoding(request: SpeechRequest, source_rate: int) -> Encoding:

@@ -24,6 +24,7 @@ STATUS: Mapping[str, int] = {
     "unknown_voice": 400,
     "unknown_lexicon": 400,
     "nothing_to_speak": 400,
+    "body_too_large": 413,
     "not_allowed": 403,
     "version_conflict": 412,
     "overloaded": 429,

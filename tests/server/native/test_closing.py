@@ -12,8 +12,7 @@ from raw_websocket import BINARY, CLOSE, CONT, PING, PONG, TEXT, RawWebSocket, f
 from serving import running_server
 from websockets.exceptions import InvalidStatus
 
-from yuliu.server.limits import Limits
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
 from yuliu.wire.native.decode import MAX_MESSAGE_BYTES
 from yuliu.wire.native.messages import Close
 from yuliu.wire.native.protocol import ServerProtocol

@@ -12,8 +12,7 @@ import pytest
 from native import LONG, TEXT, SoundFrame, Talk, pcm_of, talking
 from serving import running_server
 
-from yuliu.server.limits import Limits
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
 from yuliu.stream import StreamOptions
 
 if TYPE_CHECKING:

@@ -14,9 +14,8 @@ from native import LONG, pcm_of, talking
 from raw_websocket import BINARY, CLOSE, PING, PONG, TEXT, RawWebSocket, frame, message
 from serving import running_server
 
-from yuliu.server.limits import Limits
-from yuliu.server.native.flow_control import MARK_BYTES, MAX_UNANSWERED_BYTES, FlowControl
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
+from yuliu.server.transport.flow_control import MARK_BYTES, MAX_UNANSWERED_BYTES, FlowControl
 from yuliu.wire.native.encode import MAX_SOUND_BYTES
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from native import SoundFrame, pcm_of, talking
 from raw_websocket import CONT, PING, TEXT, RawWebSocket, frame, message
 from serving import running_server
 
-from yuliu.server.limits import Limits
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
 from yuliu.server.transport.websocket import MAX_FRAGMENTS
 
 if TYPE_CHECKING:

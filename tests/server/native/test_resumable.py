@@ -10,8 +10,7 @@ import pytest
 from native import LONG, SoundFrame, Talk, pcm_of, talking
 from serving import running_server
 
-from yuliu.server.limits import Limits
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
 from yuliu.wire.native import replay_buffer
 
 if TYPE_CHECKING:

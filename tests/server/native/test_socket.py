@@ -15,8 +15,7 @@ from websockets.exceptions import InvalidStatus
 
 from yuliu.audio.encode import Encoder
 from yuliu.audio.formats import choose_encoding
-from yuliu.server.limits import Limits
-from yuliu.server.native.limits import NativeLimits
+from yuliu.server.limits import Limits, NativeLimits
 from yuliu.wire.native.decode import MAX_MESSAGE_BYTES
 
 if TYPE_CHECKING:

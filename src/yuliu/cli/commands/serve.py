@@ -168,7 +168,7 @@ def command(  # noqa: PLR0913 - its options
 ) -> None:
     """Run the HTTP server until it is stopped."""
     from yuliu.presets import load_presets
-    from yuliu.server import Certificate, serve
+    from yuliu.server import Certificate, ServerConfig, serve
 
     if tls_cert is None and tls_key is not None:
         raise InvalidRequest("--tls-key needs --tls-cert", param="tls_key")
@@ -179,8 +179,11 @@ def command(  # noqa: PLR0913 - its options
         return wiring.open_synthesizer(voices, metrics=metrics, **opening)
 
     try:
-        presets = load_presets(preset_file) if preset_file else None
-        serve(load, presets=presets, phrases=_phrases(phrase_file) if phrase_file else (), **options)
+        if preset_file:
+            options["presets"] = load_presets(preset_file)
+        if phrase_file:
+            options["phrases"] = _phrases(phrase_file)
+        serve(load, ServerConfig(**options))
     except KeyboardInterrupt:
         return  # Ctrl-C is the normal way to stop it
     except InvalidRequest as error:

@@ -1,4 +1,4 @@
-"""``/v1/lexicons``: reading and changing lexicons while the server runs; streams that begin later see the change."""
+"""``/v1/lexicons``: read and change lexicons while the server runs. Streams that begin later see the change."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from starlette.responses import Response
-from starlette.routing import Route
 
 from yuliu.errors import InvalidRequest, UnknownLexicon
-from yuliu.server.request_body import body_or_response
 from yuliu.server.responses import header, header_text, json_response, problem_response, request_id
+from yuliu.server.routing import Route, body_of, responding
 from yuliu.text.lexicon.check import first_unspeakable
 from yuliu.wire.lexicons import (
     MAX_BODY_BYTES,
@@ -32,93 +31,67 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import Scope
 
-    from yuliu.lexicon_store import LexiconStore, StoredLexicon
+    from yuliu.lexicon_store import StoredLexicon
+    from yuliu.server.context import ServerContext
+    from yuliu.server.routing import Endpoint
     from yuliu.text.lexicon import Entry
     from yuliu.wire.lexicons import Form
 
-    Answer = Callable[[Request], Awaitable[Response]]
+
+async def list_lexicons(context: ServerContext, request: Request) -> Response:
+    """List names, versions and numbers of entries. Files are read and written on threads."""
+    store = context.lexicons
+    found = await asyncio.to_thread(lambda: [store.get(name) for name in store.names()])
+    rows = [(each.name, each.version, len(each.entries)) for each in found]
+    return json_response(request.scope, lexicons_body(rows))
 
 
-def lexicon_routes(store: LexiconStore) -> list[Route]:
-    """The paths, over the lexicons of a store."""
-    answers = _Lexicons(store)
-    one = "/v1/lexicons/{name}"
-    return [
-        Route("/v1/lexicons", _by_method(GET=answers.list), methods=["GET"]),
-        Route(
-            one,
-            _by_method(GET=answers.get, PUT=answers.put, DELETE=answers.delete),
-            methods=["GET", "PUT", "DELETE"],
-        ),
-        Route(f"{one}/entries", _by_method(POST=answers.add), methods=["POST"]),
-        Route(f"{one}/entries/{{text:path}}", _by_method(DELETE=answers.discard), methods=["DELETE"]),
-    ]
+async def get_lexicon(context: ServerContext, request: Request) -> Response:
+    """Return one lexicon, in the form that the client accepts."""
+    return _answer(request.scope, await asyncio.to_thread(context.lexicons.get, _name(request)))
 
 
-def _by_method(**answers: Answer) -> Answer:
-    """One endpoint for several methods; a lexicon that is not there is a 404 here."""
+async def put_lexicon(context: ServerContext, request: Request) -> Response:
+    """Replace a lexicon, or create it."""
+    entries, version = await _entries(context, request), _if_match(request.scope)
+    stored = await asyncio.to_thread(context.lexicons.put, _name(request), entries, if_version=version)
+    return _answer(request.scope, stored)
 
-    async def answer(request: Request) -> Response:
-        method = "GET" if request.method == "HEAD" else request.method
+
+async def delete_lexicon(context: ServerContext, request: Request) -> Response:
+    """Remove a lexicon."""
+    version = _if_match(request.scope)
+    await asyncio.to_thread(context.lexicons.delete, _name(request), if_version=version)
+    return Response(status_code=204, headers={"X-Request-Id": request_id(request.scope)})
+
+
+async def add_entries(context: ServerContext, request: Request) -> Response:
+    """Add entries to a lexicon."""
+    entries, version = await _entries(context, request), _if_match(request.scope)
+    stored = await asyncio.to_thread(context.lexicons.add, _name(request), entries, if_version=version)
+    return _answer(request.scope, stored)
+
+
+async def discard_entries(context: ServerContext, request: Request) -> Response:
+    """Remove the entries for a text."""
+    version, text = _if_match(request.scope), request.path_params["text"]
+    stored, num_removed = await asyncio.to_thread(context.lexicons.discard, _name(request), text, if_version=version)
+    if not num_removed:
+        problem = Problem(404, "entry_not_found", "the lexicon has no entry for that text")
+        return problem_response(request.scope, problem)
+    return _answer(request.scope, stored)
+
+
+def _of_lexicon(respond: Callable[[ServerContext, Request], Awaitable[Response]]) -> Endpoint:
+    """Return an endpoint that answers 404 for a lexicon that does not exist: here its name is part of the path."""
+
+    async def found_or_404(context: ServerContext, request: Request) -> Response:
         try:
-            return await answers[method](request)
+            return await respond(context, request)
         except UnknownLexicon as error:
             return problem_response(request.scope, replace(problem_of(error), status=404))
 
-    return answer
-
-
-class _Lexicons:
-    """What is answered; files are read and written on threads."""
-
-    def __init__(self, store: LexiconStore) -> None:
-        self._store = store
-
-    async def list(self, request: Request) -> Response:
-        """Names, versions and numbers of entries."""
-        found = await asyncio.to_thread(lambda: [self._store.get(name) for name in self._store.names()])
-        rows = [(each.name, each.version, len(each.entries)) for each in found]
-        return json_response(request.scope, lexicons_body(rows))
-
-    async def get(self, request: Request) -> Response:
-        """One lexicon, in the form that is accepted."""
-        return _told(request.scope, await asyncio.to_thread(self._store.get, _name(request)))
-
-    async def put(self, request: Request) -> Response:
-        """Write it anew."""
-        entries = await _entries(request)
-        if isinstance(entries, Response):
-            return entries
-        version = _if_match(request.scope)
-        return _told(
-            request.scope, await asyncio.to_thread(self._store.put, _name(request), entries, if_version=version)
-        )
-
-    async def delete(self, request: Request) -> Response:
-        """Remove it."""
-        version = _if_match(request.scope)
-        await asyncio.to_thread(self._store.delete, _name(request), if_version=version)
-        return Response(status_code=204, headers={"X-Request-Id": request_id(request.scope)})
-
-    async def add(self, request: Request) -> Response:
-        """Add entries."""
-        entries = await _entries(request)
-        if isinstance(entries, Response):
-            return entries
-        version = _if_match(request.scope)
-        return _told(
-            request.scope, await asyncio.to_thread(self._store.add, _name(request), entries, if_version=version)
-        )
-
-    async def discard(self, request: Request) -> Response:
-        """Remove the entries for a text."""
-        version = _if_match(request.scope)
-        text = request.path_params["text"]
-        stored, num_removed = await asyncio.to_thread(self._store.discard, _name(request), text, if_version=version)
-        if not num_removed:
-            problem = Problem(404, "entry_not_found", "the lexicon has no entry for that text")
-            return problem_response(request.scope, problem)
-        return _told(request.scope, stored)
+    return responding(found_or_404)
 
 
 def _name(request: Request) -> str:
@@ -130,10 +103,9 @@ def _if_match(scope: Scope) -> int | None:
     return parse_if_match(None if value is None else value.decode("latin-1"))
 
 
-async def _entries(request: Request) -> tuple[Entry, ...] | Response:
+async def _entries(context: ServerContext, request: Request) -> tuple[Entry, ...]:
     form = form_of_body(header_text(request.scope, b"content-type"))
-    body = await body_or_response(request, MAX_BODY_BYTES)
-    return body if isinstance(body, Response) else await asyncio.to_thread(_checked, body, form)
+    return await asyncio.to_thread(_checked, await body_of(context, request), form)
 
 
 def _checked(body: bytes, form: Form) -> tuple[Entry, ...]:
@@ -143,7 +115,7 @@ def _checked(body: bytes, form: Form) -> tuple[Entry, ...]:
     return entries
 
 
-def _told(scope: Scope, stored: StoredLexicon) -> Response:
+def _answer(scope: Scope, stored: StoredLexicon) -> Response:
     accept = header(scope, b"accept")
     form = form_of_answer(None if accept is None else accept.decode("latin-1"))
     headers = {
@@ -154,3 +126,65 @@ def _told(scope: Scope, stored: StoredLexicon) -> Response:
         "Vary": "Accept",
     }
     return Response(lexicon_body(stored.name, stored.version, stored.entries, form), 200, headers)
+
+
+_ONE = "/v1/lexicons/{name}"
+ROUTES = (
+    Route(
+        path="/v1/lexicons",
+        methods=("GET",),
+        access="lexicons",
+        name="lexicons",
+        summary="List the lexicons",
+        endpoint=responding(list_lexicons),
+        response="LexiconList",
+    ),
+    Route(
+        path=_ONE,
+        methods=("GET",),
+        access="lexicons",
+        name="lexicon",
+        summary="Return a lexicon",
+        endpoint=_of_lexicon(get_lexicon),
+        response="Lexicon",
+    ),
+    Route(
+        path=_ONE,
+        methods=("PUT",),
+        access="lexicons",
+        name="lexicon",
+        summary="Replace a lexicon",
+        endpoint=_of_lexicon(put_lexicon),
+        max_body_bytes=MAX_BODY_BYTES,
+        request="LexiconEntries",
+        response="Lexicon",
+    ),
+    Route(
+        path=_ONE,
+        methods=("DELETE",),
+        access="lexicons",
+        name="lexicon",
+        summary="Remove a lexicon",
+        endpoint=_of_lexicon(delete_lexicon),
+    ),
+    Route(
+        path=f"{_ONE}/entries",
+        methods=("POST",),
+        access="lexicons",
+        name="entries",
+        summary="Add entries to a lexicon",
+        endpoint=_of_lexicon(add_entries),
+        max_body_bytes=MAX_BODY_BYTES,
+        request="LexiconEntries",
+        response="Lexicon",
+    ),
+    Route(
+        path=f"{_ONE}/entries/{{text:path}}",
+        methods=("DELETE",),
+        access="lexicons",
+        name="entry",
+        summary="Remove the entries for a text",
+        endpoint=_of_lexicon(discard_entries),
+        response="Lexicon",
+    ),
+)

@@ -16,7 +16,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode
 from websockets.protocol import State
 
-from yuliu.server.native.flow_control import FlowControl
+from yuliu.server.transport.flow_control import FlowControl
 from yuliu.server.transport.http import UNSENT_BYTES
 from yuliu.server.transport.stall_timer import StallTimer
 from yuliu.wire.native.messages import Close

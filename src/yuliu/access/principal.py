@@ -1,4 +1,4 @@
-"""Who calls: a key and what it allows. Paths ask this of the request; without keys everything is allowed."""
+"""The client behind a request: its key, and what the key allows. Without keys everything is allowed."""
 
 from __future__ import annotations
 
@@ -15,38 +15,41 @@ from yuliu.wire.keys import CLASSES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from starlette.types import Scope
-
     from yuliu.stream import StreamOptions
     from yuliu.wire.keys import ApiKey
     from yuliu.wire.synthesis_options import SynthesisOptions
 
-_STATE = "guest"
-
 
 class Principal:
-    """Who sent one request, or opened one connection.
+    """The client that sent one request, or opened one connection.
 
     Args:
-        find: Gives his key as it is now: it may be changed or revoked while he is here. None without keys.
-        usage: What was used of it.
+        find: Returns the client's key as it is now, or None if it was revoked. Leave it out where no keys are required.
+        usage: What was used of the key.
+        name: Name of the key, for logs.
     """
 
-    def __init__(self, find: Callable[[], ApiKey | None] | None = None, usage: KeyUsage | None = None) -> None:
+    def __init__(
+        self, find: Callable[[], ApiKey | None] | None = None, usage: KeyUsage | None = None, *, name: str = ""
+    ) -> None:
+        self.name = name
         self._find = find
         self._usage = usage or KeyUsage()
         self._is_paid = False
 
     def is_same(self, other: Principal) -> bool:
-        """Whether both have the same key, or none is wanted: streams are resumed with the key they were opened with."""
+        """Return whether both have the same key, or no keys are required.
+
+        A stream is resumed with the key that opened it.
+        """
         return self._find is None or self._usage is other._usage
 
     def request(self) -> None:
-        """Count the request; the first stream of it, or of the connection, belongs to it.
+        """Count a request. The first stream of it, or of its connection, is included.
 
         Raises:
             NotAllowed: The key was revoked.
-            QuotaExceeded: There were too many.
+            QuotaExceeded: There were too many requests.
         """
         if (key := self._key()) is not None:
             self._usage.request(key.per_minute, time.monotonic())
@@ -54,11 +57,11 @@ class Principal:
 
     @contextmanager
     def stream(self) -> Iterator[None]:
-        """One stream. Further ones of a connection count as requests of their own.
+        """Hold one stream. Further streams of a connection count as requests of their own.
 
         Raises:
             NotAllowed: The key was revoked.
-            QuotaExceeded: There are too many, or there were too many.
+            QuotaExceeded: There are too many streams, or there were too many requests.
         """
         key = self._key()
         if not self._is_paid:
@@ -71,18 +74,22 @@ class Principal:
             self._usage.close()
 
     def characters(self, num_characters: int) -> None:
-        """So many characters are to be spoken.
+        """Charge characters that are to be spoken, all or none of them.
 
         Raises:
             NotAllowed: The key was revoked.
-            QuotaExceeded: There are too many; none of them counts.
+            QuotaExceeded: There are too many.
         """
         if (key := self._key()) is not None:
             self._usage.characters(num_characters, key.characters, time.time())
 
+    def give_back(self, num_characters: int) -> None:
+        """Refund characters that were charged and not spoken."""
+        self._usage.give_back(num_characters)
+
     @contextmanager
     def text(self, num_characters: int) -> Iterator[None]:
-        """So many characters are spoken meanwhile; they do not count if the machine cannot carry it.
+        """Charge characters that are spoken meanwhile; refund them if the server is overloaded.
 
         Raises:
             NotAllowed: The key was revoked.
@@ -92,11 +99,11 @@ class Principal:
         try:
             yield
         except Overloaded:
-            self._usage.give_back(num_characters)
+            self.give_back(num_characters)
             raise
 
     def granted(self, options: StreamOptions, manner: SynthesisOptions) -> StreamOptions:
-        """The options with the class and weight that the key grants: never more than was asked for or is allowed.
+        """Return the options with the class and weight that the key grants: at most what was asked for.
 
         Raises:
             NotAllowed: The key was revoked.
@@ -119,14 +126,3 @@ class Principal:
         if key is None:
             raise NotAllowed("this key was revoked")
         return key
-
-
-def remember(scope: Scope, guest: Principal) -> None:
-    """Let the paths know who calls."""
-    scope.setdefault("state", {})[_STATE] = guest
-
-
-def principal_of(scope: Scope) -> Principal:
-    """Who sent a request; one who may do everything where no keys are wanted."""
-    guest = scope.get("state", {}).get(_STATE)
-    return guest if isinstance(guest, Principal) else Principal()

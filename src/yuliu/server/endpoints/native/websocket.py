@@ -1,73 +1,66 @@
 """One connection of the native stream: frames in, frames out, and the streams of its contexts.
 
-One task reads and acts at once, one sends, so that a ``cancel`` never waits behind sound. What is not asked for but
-answered goes out first, then the contexts have turns.
+One task reads and acts at once, another sends, so that a ``cancel`` never waits behind audio. Answers go out first,
+then the contexts take turns.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec import structs
 
+from yuliu.delivery import Delivery
 from yuliu.errors import Closed, InvalidRequest, YuliuError
+from yuliu.server.endpoints.native.orders import order_of
+from yuliu.server.endpoints.native.resumable import ResumableStream
+from yuliu.server.routing import caller_of, principal_of, route_of
+from yuliu.server.websocket_delivery import accept, carrier_of
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.messages import Close
 from yuliu.wire.native.protocol import ContextState, Refused, ServerProtocol
 from yuliu.wire.native.replay_buffer import EncodedPiece, NotKept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from starlette.types import Message, Receive, Send
 
-    from yuliu.server.native.limits import NativeLimits
-    from yuliu.server.native.registry import StreamRegistry
-    from yuliu.server.native.resumable import ResumableStream
-    from yuliu.server.principal import Principal
-    from yuliu.server.transport.websocket import Carrier
+    from yuliu.server.context import ServerContext
+    from yuliu.server.routing import Exchange
     from yuliu.wire.native.messages import ClientMessage, ForText, ServerMessage
 
 LAST_WORDS_S = 0.5
-"""How long a client may take to read that its time was up."""
+"""Time that a client has to read that its time is up."""
 MAX_ANSWERS = 64
-"""Answers that may wait to be sent before nothing more is read."""
+"""Maximum number of answers that wait to be sent before reading stops."""
 REASONS = {Close.GOING_AWAY: "draining", Close.POLICY: "too many wrong messages", Close.IDLE: "idle"}
-"""What is told beside a code."""
+"""Reasons that are sent beside close codes."""
+
+
+async def stream_over_websocket(context: ServerContext, exchange: Exchange) -> None:
+    """Serve one WebSocket, from its handshake on."""
+    if await accept(context, exchange):
+        await StreamSocket(context, exchange).run()
 
 
 class StreamSocket:
     """A connection that was accepted.
 
     Args:
-        open_stream: Makes a stream from a ``start``; may raise.
-        streams: Those there are.
-        limits: How long is waited for whom.
-        carrier: What is under it.
-        guest: Who is at the other end.
-        error_told: Is called with the code of each error that is sent.
+        context: What all endpoints share.
+        exchange: The connection.
     """
 
-    def __init__(
-        self,
-        open_stream: Callable[[said.Start], ResumableStream],
-        streams: StreamRegistry,
-        limits: NativeLimits,
-        carrier: Carrier,
-        *,
-        guest: Principal,
-        error_told: Callable[[str], None],
-    ) -> None:
-        self._open_stream = open_stream
-        self._streams = streams
-        self._limits = limits
+    def __init__(self, context: ServerContext, exchange: Exchange) -> None:
+        self._context, self._exchange = context, exchange
+        self._streams, self._limits = context.streams, context.limits.native
+        carrier = carrier_of(exchange)
         self._draining, self._receipts, self._awake = carrier.draining, carrier.receipts, carrier.awake
-        self._guest = guest
-        self._error_told = error_told
+        self._principal = principal_of(exchange.scope)
         self._loop = asyncio.get_running_loop()
         self._conversation = ServerProtocol()
         self._contexts: dict[str, ResumableStream] = {}
@@ -76,8 +69,9 @@ class StreamSocket:
         self._close: Close | None = None
         self._dropped = self._nobody_reads = False
 
-    async def run(self, receive: Receive, send: Send) -> None:
-        """Talk until one side closes, or the connection is lost."""
+    async def run(self) -> None:
+        """Serve the connection until one side closes it, or it is lost."""
+        receive, send = self._exchange.receive, self._exchange.send
         tasks = [asyncio.create_task(each) for each in (self._read(receive), self._write(send), self._drain())]
         try:
             await asyncio.wait(tasks[:2], return_when=asyncio.FIRST_COMPLETED)
@@ -86,26 +80,26 @@ class StreamSocket:
                 task.cancel()
             await asyncio.wait(tasks)
             failures = [error for task in tasks if not task.cancelled() and (error := task.exception()) is not None]
-            self._dropped |= bool(failures)  # its streams are not to suffer from a fault of the connection
+            self._dropped |= bool(failures)  # streams survive a fault of their connection
             self._leave()
         if failures:
             with suppress(OSError):
                 await send({"type": "websocket.close", "code": Close.FAULT, "reason": "internal_error"})
             raise failures[0]
 
-    # As the outlet of its streams.
+    # As the connection of its streams.
 
     def wake(self) -> None:
-        """There is something to be sent."""
+        """Send what is in the replay buffers."""
         self._awake.set()
 
     def lost(self, stream: ResumableStream) -> None:
-        """Another connection has taken a stream over."""
+        """Send a stream no longer: another connection has resumed it."""
         for name, each in list(self._contexts.items()):
             if each is stream:
                 del self._contexts[name]
                 reason = "the stream was resumed, and goes on there"
-                self._answer(said.Failure("moved", reason, "context", name))
+                self._refuse(said.Failure("moved", reason, "context", name))
                 self._look_if_all_over()
 
     # Reading.
@@ -126,13 +120,13 @@ class StreamSocket:
                 await self._until_room()
 
     async def _until_room(self) -> None:
-        """Read no further while many answers wait to be sent; but if nobody takes them that is to be learnt."""
+        """Stop reading while many answers wait; if the client takes none, go on, to learn that it is gone."""
         while len(self._answers) > MAX_ANSWERS and not self._nobody_reads:
             self._room.clear()
             await self._room.wait()
 
     async def _next(self, receive: Receive) -> Message | None:
-        """The next message; None if none came for too long."""
+        """Return the next message; None if none came for too long."""
         with suppress(TimeoutError):
             async with asyncio.timeout(self._limits.idle_s):
                 return await receive()
@@ -143,7 +137,7 @@ class StreamSocket:
             case None:
                 return
             case Refused(failure=failure, close=close):
-                self._answer(failure)
+                self._refuse(failure)
                 if close is not None:
                     self._end(close)
             case said.Ping(id=given):
@@ -160,54 +154,63 @@ class StreamSocket:
                 self._pass_on(message)
 
     def _pass_on(self, message: ForText) -> None:
-        """What is about the text goes to the stream."""
+        """Pass a message about the text to its stream."""
         stream = self._contexts.get(message.context)
         if stream is None:
             return
         try:
             stream.take(message)
         except InvalidRequest as error:
-            self._answer(said.failure_of(error, context=message.context))
+            self._refuse(said.failure_of(error, context=message.context))
 
     def _enter(self, message: said.Start | said.Resume) -> None:
-        """A new stream, or one that comes back."""
+        """Open a stream, or resume one."""
         name = message.context
         self._contexts.pop(name, None)
         try:
-            if isinstance(message, said.Resume):
-                stream = self._found(message)
-                going_on = said.Continued(
-                    context=name,
-                    stream=stream.stream_id,
-                    offset=message.offset,
-                    num_characters=stream.num_characters,
-                    text_ended=stream.text_ended,
-                )
-                self._answer(going_on)
-            else:
-                stream = self._opened(message)
+            stream = self._resumed(message) if isinstance(message, said.Resume) else self._opened(message)
         except YuliuError as error:
             self._answer(said.failure_of(error, ends="context", context=name))
-        else:
-            stream.attach(self)
-            self._contexts[name] = stream
-            if stream.task.done() and not stream.window.has_unsent:
-                self._conversation.all_was_sent(name)
-                self._streams.keep(stream)
-            self.wake()
+            return
+        stream.attach(self)
+        self._contexts[name] = stream
+        if stream.task.done() and not stream.buffer.has_unsent:
+            self._conversation.all_was_sent(name)
+            self._streams.keep(stream)
+        self.wake()
 
     def _opened(self, start: said.Start) -> ResumableStream:
-        if self._draining.is_set():
-            raise Closed("the server is shutting down; go to another one")
-        stream = self._open_stream(start)
+        delivery = Delivery(self._context.gateway, caller_of(self._exchange, uuid.uuid4().hex))
+        try:
+            if self._draining.is_set():
+                raise Closed("the server is shutting down; go to another one")
+            order = order_of(start, self._context.limits, must_sound=False, progress=True)
+            delivery.open(order, self._principal)
+        except YuliuError as error:
+            delivery.fail(error)
+            delivery.close()
+            raise
+        stream = ResumableStream(start, delivery, self._streams.replay_buffer(start))
         self._streams.add(stream)
         return stream
 
-    def _found(self, resume: said.Resume) -> ResumableStream:
+    def _resumed(self, resume: said.Resume) -> ResumableStream:
         stream = self._streams.find(resume.stream)
-        if stream is None or not self._guest.is_same(stream.guest):
-            raise NotKept("no such stream is kept: it is over, was cancelled, or waited long enough")
-        self._streams.resume(stream, resume.offset, resume.seq)
+        try:
+            if stream is None or not self._principal.is_same(stream.principal):
+                raise NotKept("no such stream is kept: it is over, was cancelled, or waited long enough")
+            self._streams.resume(stream, resume.offset, resume.seq)
+        except YuliuError as error:
+            self._count(error.code)
+            raise
+        going_on = said.Continued(
+            context=resume.context,
+            stream=stream.stream_id,
+            offset=resume.offset,
+            num_characters=stream.delivery.num_characters,
+            text_ended=stream.delivery.text_ended,
+        )
+        self._answer(going_on)
         return stream
 
     def _cancel(self, name: str, position_ms: float | None) -> None:
@@ -221,14 +224,20 @@ class StreamSocket:
 
     # Sending.
 
+    def _refuse(self, failure: said.Failure) -> None:
+        """Answer with an error that no delivery has counted."""
+        self._count(failure.code)
+        self._answer(failure)
+
+    def _count(self, code: str) -> None:
+        self._context.gateway.metrics.error_told(route_of(self._exchange.scope).name, code)
+
     def _answer(self, message: ServerMessage) -> None:
-        if isinstance(message, said.Failure):
-            self._error_told(message.code)
         self._answers.append(self._conversation.send(message))
         self.wake()
 
     def _end(self, close: Close) -> None:
-        """Close the connection, once what is answered was sent."""
+        """Close the connection, once all answers were sent."""
         self._close = self._close or close
         self.wake()
 
@@ -256,7 +265,7 @@ class StreamSocket:
             await send({"type": "websocket.send", "text": answer})
 
     async def _send_records(self, send: Send) -> bool:
-        """One record of each context; whether there was any."""
+        """Send one record of each context. Return whether there was any."""
         sent = False
         for name, stream in list(self._contexts.items()):
             if self._answers or self._close is not None:
@@ -265,7 +274,7 @@ class StreamSocket:
                 continue  # it was cancelled meanwhile
             if self._receipts.is_full:
                 return False  # more would be on its way than is kept if it is lost
-            record = stream.window.next(self._loop.time())
+            record = stream.buffer.next(self._loop.time())
             if record is None:
                 continue
             sent = True
@@ -275,13 +284,11 @@ class StreamSocket:
                 await send({"type": "websocket.send", "bytes": frame})
             else:
                 await send({"type": "websocket.send", "text": self._message(name, stream, record)})
-            if not stream.window.has_unsent:
+            if not stream.buffer.has_unsent:
                 stream.all_sent()
         return sent
 
     def _message(self, name: str, stream: ResumableStream, record: said.Told) -> str:
-        if isinstance(record, said.Failure):
-            self._error_told(record.code)
         text = self._conversation.send(structs.replace(record, context=name))
         if self._conversation.state(name) is ContextState.OVER:
             self._streams.keep(stream)
@@ -293,12 +300,12 @@ class StreamSocket:
     # Ending.
 
     async def _drain(self) -> None:
-        """When the server is to stop: say so, let streams finish, then close."""
+        """When the server stops, report it, let streams finish, then close."""
         await self._draining.wait()
         self._answer(said.Draining(self._limits.drain_s))
         await self._until_all_over(self._limits.drain_s)
         for stream in self._contexts.values():
-            stream.fail(Closed("the server is shutting down; its time for streams is up"))
+            stream.delivery.fail(Closed("the server is shutting down; its time for streams is up"))
         await self._until_all_over(LAST_WORDS_S)
         self._end(Close.GOING_AWAY)
 
@@ -314,7 +321,7 @@ class StreamSocket:
             self._all_over.set()
 
     def _leave(self) -> None:
-        """The connection is over: its streams wait for their client if they are to."""
+        """Detach all streams: those that can be resumed wait for their client, the others end."""
         for stream in self._contexts.values():
             stream.detach(self)
             if self._dropped:

@@ -46,7 +46,7 @@ class EncoderPool:
     def __init__(self, num_threads: int | None = None) -> None:
         self._pool = ThreadPoolExecutor(num_threads or min(MAX_THREADS, os.cpu_count() or 1), "encoder")
 
-    def sound(self, encoding: Encoding, source_rate: int) -> StreamEncoder:
+    def stream_encoder(self, encoding: Encoding, source_rate: int) -> StreamEncoder:
         """An encoder for one response; it begins to open at once.
 
         Args:
@@ -55,7 +55,7 @@ class EncoderPool:
         """
         return StreamEncoder(encoding, source_rate, self._pool)
 
-    def whole(self, encoding: Encoding, source_rate: int, take: Callable[[int], None]) -> WholeEncoder:
+    def whole_encoder(self, encoding: Encoding, source_rate: int, take: Callable[[int], None]) -> WholeEncoder:
         """Keeps the sound of one response until its end.
 
         Args:

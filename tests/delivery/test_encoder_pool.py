@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from yuliu.audio.encode import Encoder
 from yuliu.audio.formats import FORMATS, choose_encoding
+from yuliu.delivery.encoder_pool import PIECE_S, EncoderPool, StreamEncoder
 from yuliu.errors import Closed
-from yuliu.server.encoder_pool import PIECE_S, EncoderPool, StreamEncoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,7 +66,7 @@ async def test_bytes_are_those_of_the_encoder(name: str, threads: EncoderPool) -
     encoding = choose_encoding(name, RATE)
     with Encoder(encoding, RATE) as encoder:
         expected = encoder.write(TONE) + encoder.finish()
-    sounds = [threads.sound(encoding, RATE) for _ in range(6)]
+    sounds = [threads.stream_encoder(encoding, RATE) for _ in range(6)]
     chunks = [[TONE], [TONE[:7_000], TONE[7_000:]], [TONE[:1], TONE[1:20_000], TONE[20_000:]]]
     made = await asyncio.gather(*(sent(sound, chunks[number % 3]) for number, sound in enumerate(sounds)))
     assert set(made) == {expected}
@@ -99,7 +99,7 @@ async def test_samples_as_they_are_need_no_thread() -> None:
 
 async def test_the_loop_goes_on_while_a_thread_works(threads: EncoderPool) -> None:
     """A long piece holds nobody else up: the loop turns before it is done."""
-    with threads.sound(choose_encoding("mp3", RATE), RATE) as sound:
+    with threads.stream_encoder(choose_encoding("mp3", RATE), RATE) as sound:
         writing = asyncio.ensure_future(sound.write(np.tile(TONE, 60)))
         num_turns = 0
         while not writing.done():

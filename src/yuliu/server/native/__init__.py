@@ -1,1 +1,0 @@
-"""``/v1/stream``: the native protocol, over WebSocket and in the body of a plain request."""

@@ -1,0 +1,16 @@
+"""The table of all routes of the server."""
+
+from __future__ import annotations
+
+from yuliu.server.endpoints import catalogue, health, lexicons, metrics, native, openai, phrases
+
+ROUTES = (
+    *openai.ROUTES,
+    *catalogue.ROUTES,
+    *native.ROUTES,
+    *phrases.ROUTES,
+    *lexicons.ROUTES,
+    *metrics.ROUTES,
+    *health.ROUTES,
+)
+"""What the server serves; nothing else."""

@@ -1,0 +1,46 @@
+"""The voice and the options of an order."""
+
+from __future__ import annotations
+
+import pytest
+
+from yuliu.delivery import VoiceQuery, resolve_voice
+from yuliu.errors import UnknownVoice
+from yuliu.wire.openai import ALIASES, MODELS
+
+VOICES = ("baker", "heart")
+
+
+def query(name: str | None, alternative: str | None = None) -> VoiceQuery:
+    return VoiceQuery(name, ALIASES, alternative)
+
+
+@pytest.mark.parametrize(
+    ("model", "voice", "chosen"),
+    [
+        (None, None, "baker"),
+        ("tts-1", None, "baker"),
+        ("tts-1", "heart", "heart"),
+        ("heart", None, "heart"),
+        ("heart", "alloy", "heart"),
+        ("heart", "baker", "baker"),
+        ("heart", "heart", "heart"),
+        *((model, "alloy", "baker") for model in MODELS),
+        *((None, alias, "baker") for alias in sorted(ALIASES)),
+    ],
+)
+def test_the_voice_is_chosen_by_voice_then_model(model: str | None, voice: str | None, chosen: str) -> None:
+    """Clients name the voice in either place, or one of OpenAI's in its stead."""
+    assert resolve_voice(query(voice, model), VOICES, "baker") == chosen
+
+
+def test_a_loaded_voice_wins_over_an_alias_of_its_name() -> None:
+    """A voice that is really called like one of OpenAI's is found by its name."""
+    assert resolve_voice(query("echo"), ("baker", "echo"), "baker") == "echo"
+
+
+def test_an_unknown_voice_is_refused_with_those_there_are() -> None:
+    """A misspelt voice is not silently another one."""
+    with pytest.raises(UnknownVoice, match="baker, heart") as caught:
+        resolve_voice(query("hart"), VOICES, "baker")
+    assert caught.value.param == "voice"
