@@ -9,6 +9,7 @@ from msgspec import Struct
 from yuliu.errors import InvalidRequest
 from yuliu.metrics.report import FeedbackKind
 from yuliu.wire.faults import must
+from yuliu.wire.response_bodies import FeedbackCounted, json_body
 from yuliu.wire.schema import Schema
 from yuliu.wire.strict_json import MEDIA_TYPE, media_type
 
@@ -44,4 +45,4 @@ def parse_feedback(body: bytes, content_type: str | None) -> Feedback:
 
 def feedback_body() -> bytes:
     """The answer to a complaint."""
-    return b'{"status":"counted"}'
+    return json_body(FeedbackCounted())

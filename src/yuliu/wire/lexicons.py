@@ -6,9 +6,10 @@ version is its entity tag (RFC 9110, 8.8.3), so that ``If-Match`` keeps two writ
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from msgspec import Meta, to_builtins
 
 from yuliu.errors import InvalidRequest
 from yuliu.text.lexicon import Entry
@@ -16,6 +17,7 @@ from yuliu.text.lexicon.pls import parse_pls, write_pls
 from yuliu.text.lexicon.problems import MAX_ENTRIES, MAX_FILE_BYTES
 from yuliu.text.lexicon.tsv import parse_tsv, write_tsv
 from yuliu.wire.faults import must
+from yuliu.wire.response_bodies import LexiconBody, LexiconList, ListedLexicon, json_body
 from yuliu.wire.schema import Schema
 from yuliu.wire.strict_json import BOM, media_type, read_json
 
@@ -35,12 +37,12 @@ _FORMS: Mapping[str, Form] = {
     "application/pls+xml": "pls",
 }
 _ENTRY: Schema[Entry] = Schema(Entry, what="the entry")
-_PLAIN = Entry("x", "x")
 _TAG = re.compile(r'(?:W/)?"(\d{1,15})"|(\d{1,15})')
 
 
 NamesField = Annotated[str | list[str] | None, must("a name or a list of names")]
-EntriesField = list[Entry] | dict[str, object] | None
+_Reading = Annotated[Any, Meta(extra_json_schema={"type": "string"})]
+EntriesField = list[Entry] | dict[str, _Reading] | None
 """Entries that come with a text: a list of them, or an object from texts to readings."""
 
 
@@ -102,19 +104,18 @@ def lexicon_body(name: str, version: int, entries: Sequence[Entry], form: Form) 
         return write_tsv(entries).encode("utf-8")
     if form == "pls":
         return write_pls(entries).encode("utf-8")
-    return _dump({"name": name, "version": version, "entries": [entry_values(entry) for entry in entries]})
+    return json_body(LexiconBody(name, version, tuple(entries)))
 
 
 def lexicons_body(lexicons: Sequence[tuple[str, int, int]]) -> bytes:
     """The list of lexicons: names, versions, numbers of entries."""
-    listed = [{"name": name, "version": version, "entries": number} for name, version, number in lexicons]
-    return _dump({"lexicons": listed})
+    return json_body(LexiconList(tuple(ListedLexicon(*each) for each in lexicons)))
 
 
 def entry_values(entry: Entry) -> dict[str, object]:
-    """An entry as plain values; those that are as by default are left out."""
-    values = {name: getattr(entry, name) for name in Entry.__struct_fields__}
-    return {name: value for name, value in values.items() if value != getattr(_PLAIN, name)}
+    """Return an entry as plain values, without those that are as by default."""
+    values: dict[str, object] = to_builtins(entry)
+    return values
 
 
 def parse_entry(value: object, param: str) -> Entry:
@@ -136,7 +137,7 @@ def entry_names(names: str | list[str] | None) -> tuple[str, ...]:
     return () if given == [""] else tuple(given)
 
 
-def entries_of(given: list[Entry] | dict[str, object] | None) -> tuple[Entry, ...]:
+def entries_of(given: EntriesField) -> tuple[Entry, ...]:
     """Return the entries of the field ``lexicon_entries`` of a request: a list, or an object from texts to readings.
 
     Raises:
@@ -157,7 +158,3 @@ def _parse_json(body: bytes) -> tuple[Entry, ...]:
     if len(value) > MAX_ENTRIES:
         raise InvalidRequest(f"more than {MAX_ENTRIES:,} entries; split the lexicon in two", param="entries")
     return tuple(_ENTRY.convert(each, at=("entries", index)) for index, each in enumerate(value))
-
-
-def _dump(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")

@@ -13,7 +13,6 @@ Events, for ``stream_format: "sse"``, are in :mod:`yuliu.wire.openai_events`.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
@@ -26,6 +25,7 @@ from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.encoding import encoding_asked_for
 from yuliu.wire.faults import must
 from yuliu.wire.lexicons import entries_of, entry_names
+from yuliu.wire.response_bodies import ListedVoice, ModelEntry, ModelList, VoiceList, json_body
 from yuliu.wire.schema import Schema
 from yuliu.wire.strict_json import MEDIA_TYPE, media_type
 from yuliu.wire.synthesis_options import SynthesisFields, SynthesisOptions
@@ -250,40 +250,22 @@ def speech_encoding(request: SpeechRequest, source_rate: int) -> Encoding:
 
 
 def models_body(voices: Sequence[VoiceEntry]) -> bytes:
-    """OpenAI's list of models: the names that stand for any voice, and each voice."""
-    names = [*MODELS, *(voice.name for voice in voices)]
-    return _dump({"object": "list", "data": [_model(name) for name in names]})
+    """Return OpenAI's list of models: the names that stand for any voice, and each voice."""
+    return json_body(ModelList(data=tuple(map(ModelEntry, _model_names(voices)))))
 
 
 def model_body(name: str, voices: Sequence[VoiceEntry]) -> bytes | None:
-    """One entry of the list of models; None if there is no such model."""
-    names = [*MODELS, *(voice.name for voice in voices)]
-    return _dump(_model(name)) if name in names else None
+    """Return one entry of the list of models; None if there is no such model."""
+    return json_body(ModelEntry(name)) if name in _model_names(voices) else None
 
 
 def voices_body(voices: Sequence[VoiceEntry], *, names_only: bool = False) -> bytes:
-    """The list of voices, which OpenAI does not have: objects, or the bare names that older clients expect."""
+    """Return the list of voices, which OpenAI does not have: objects, or the bare names that older clients expect."""
     if names_only:
-        return _dump({"voices": [voice.name for voice in voices]})
-    return _dump(
-        {
-            "voices": [
-                {
-                    "id": voice.name,
-                    "name": voice.name,
-                    "languages": list(voice.languages),
-                    "sample_rate": voice.sample_rate,
-                    "default": voice.is_default,
-                }
-                for voice in voices
-            ]
-        }
-    )
+        return json_body(VoiceList(tuple(voice.name for voice in voices)))
+    listed = (ListedVoice(each.name, each.name, each.languages, each.sample_rate, each.is_default) for each in voices)
+    return json_body(VoiceList(tuple(listed)))
 
 
-def _model(name: str) -> dict[str, object]:
-    return {"id": name, "object": "model", "created": 0, "owned_by": "yuliu"}
-
-
-def _dump(value: object) -> bytes:
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+def _model_names(voices: Sequence[VoiceEntry]) -> list[str]:
+    return [*MODELS, *(voice.name for voice in voices)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
@@ -10,6 +9,7 @@ from msgspec import Meta, Struct
 from yuliu.errors import InvalidRequest
 from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.faults import must
+from yuliu.wire.response_bodies import ListedPhrase, PhraseList, json_body
 from yuliu.wire.schema import Schema
 from yuliu.wire.strict_json import MEDIA_TYPE, media_type
 
@@ -97,5 +97,5 @@ def check_total(phrases: Iterable[str]) -> None:
 
 def phrases_body(by_voice: Mapping[str, Sequence[str]]) -> bytes:
     """The list of phrases: texts and voices."""
-    listed = [{"text": text, "voice": voice} for voice, texts in by_voice.items() for text in texts]
-    return json.dumps({"phrases": listed}, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    listed = (ListedPhrase(text, voice) for voice, texts in by_voice.items() for text in texts)
+    return json_body(PhraseList(tuple(listed)))

@@ -7,17 +7,18 @@ The envelope is OpenAI's, so that its client libraries raise their own exception
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from yuliu.errors import InvalidRequest, Overloaded, VoiceNotReady
+from yuliu.wire.response_bodies import ErrorBody, ErrorDetail, json_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from yuliu.errors import YuliuError
+    from yuliu.wire.response_bodies import ErrorKind
 
 STATUS: Mapping[str, int] = {
     "invalid_request": 400,
@@ -67,9 +68,8 @@ class Problem:
         return tuple((name, value) for name, value in named if value is not None)
 
     def body(self) -> bytes:
-        """OpenAI's error envelope, JSON in ASCII."""
-        error = {"message": self.message, "type": _kind(self.status), "param": self.param, "code": self.code}
-        return json.dumps({"error": error}).encode("ascii")
+        """Return OpenAI's error envelope, JSON in ASCII."""
+        return json_body(ErrorBody(ErrorDetail(self.message, _kind(self.status), self.param, self.code)))
 
 
 def problem_of(error: YuliuError) -> Problem:
@@ -130,7 +130,7 @@ UNEXPECTED = Problem(
 """A fault of ours that no error class describes."""
 
 
-def _kind(status: int) -> str:
+def _kind(status: int) -> ErrorKind:
     """OpenAI's ``type``, as its error guide names them."""
     if status == 429:
         return "rate_limit_error"

@@ -131,7 +131,7 @@ def parse_language(value: str | None) -> Lang | Literal["auto"] | None:
 
 
 def presets_body(presets: Sequence[Mapping[str, object]]) -> bytes:
-    """Return the list of presets, from plain values of each."""
+    """Return the list of presets, from plain values of each: those of a ``ListedPreset``."""
     return json.dumps({"presets": list(presets)}, ensure_ascii=True, separators=(",", ":")).encode("ascii")
 
 

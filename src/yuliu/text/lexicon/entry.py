@@ -19,7 +19,7 @@ MAX_TEXT_CHARACTERS = 64
 MAX_READING_CHARACTERS = 200
 
 
-class Entry(Struct, frozen=True, forbid_unknown_fields=True):
+class Entry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Written text and its reading.
 
     Raises:
@@ -37,6 +37,7 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True):
     """Language by BCP 47 tag, stored as the tag of the registered language. The entry applies only where the
     surrounding words, or it by itself, are in this language; None applies everywhere."""
     match_case: bool = False
+    """Whether upper and lower case, and full and normal width, are told apart."""
     where: Where | None = None
     """``word``: only where it is not part of a longer word or number; None means ``word`` for texts that begin or end
     with a letter or digit, and ``anywhere`` for others (Chinese characters)."""

@@ -1,0 +1,14 @@
+"""Recorded requests and messages are read as they were when they were recorded."""
+
+from __future__ import annotations
+
+import pytest
+from recorded_cases import CASES, READERS, outcome
+
+
+@pytest.mark.parametrize("kind", READERS)
+def test_recorded_documents_are_read_as_ever(kind: str) -> None:
+    """Acceptance, code and field stay the same from version to version."""
+    cases = [(text, expected) for each, text, expected in CASES if each == kind]
+    assert len(cases) >= 30
+    assert {text: outcome(kind, text) for text, _ in cases} == dict(cases)
