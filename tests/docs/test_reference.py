@@ -10,6 +10,7 @@ from importlib import import_module, resources
 
 import click
 import pytest
+from msgspec.structs import fields as struct_fields
 from pages import ROOT, Page, user_pages
 
 import yuliu
@@ -22,7 +23,7 @@ from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
 from yuliu.text.zh.phones import phones as zh_phones
 from yuliu.types import Coverage, Mark, Skipped, Timing
 from yuliu.voices.toml import parse_manifest
-from yuliu.wire import openai, phrases, problems, synthesis_options
+from yuliu.wire import openai, phrases, problems
 
 pytestmark = pytest.mark.parametrize("lang", ["en", "zh"])
 VALUES = (
@@ -111,7 +112,7 @@ def test_http_names_paths_fields_codes_and_limits(lang: str) -> None:
     """The page names every path, request field, error code with its status, alias and limit."""
     page = reference(lang, "http")
     paths = {route.path for route in ROUTES}
-    names = {field.name for field in fields(openai.SpeechRequest)} - {"manner"} | set(synthesis_options.FIELDS)
+    names = {field.encode_name for field in struct_fields(openai.SpeechBody)}
     names |= openai.ALIASES | set(openai.MODELS)
     assert paths | names <= quoted(page)
     for code, status in problems.STATUS.items():
