@@ -31,13 +31,6 @@ if TYPE_CHECKING:
 MIXED = "我们的 Python 服务在 2024年5月1日 上线，it went well. 大家辛苦了！See you."
 
 
-def test_every_public_name_is_there() -> None:
-    """What is promised can be imported, and nothing else is."""
-    assert {name for name in yuliu.__all__ if getattr(yuliu, name) is not None} == set(yuliu.__all__)
-    with pytest.raises(AttributeError, match="no_such_name"):
-        _ = yuliu.no_such_name
-
-
 def test_speaking_gives_sound_timings_and_an_account(tone_synthesizer: Synthesizer) -> None:
     """All that is known of a spoken text comes with it."""
     audio = tone_synthesizer.speak("One two.")

@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     from yuliu.synthesizer import Audio, Synthesizer, open  # noqa: A004
     from yuliu.text.lexicon import Entry
     from yuliu.text.markup import MarkupOptions
-    from yuliu.types import Cancelled, Chunk, Failed, Finished, Heard, SpeakOptions, StreamClass
+    from yuliu.types import (
+        Cancelled,
+        Chunk,
+        Coverage,
+        Failed,
+        Finished,
+        Heard,
+        Mark,
+        SpeakOptions,
+        StreamClass,
+        Timing,
+    )
 
 # onnxruntime sends telemetry unless this is set before its import. Yuliu sends none.
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
@@ -34,12 +45,14 @@ __all__ = (
     "Chunk",
     "Chunking",
     "Compression",
+    "Coverage",
     "Effects",
     "Entry",
     "Explanation",
     "Failed",
     "Finished",
     "Heard",
+    "Mark",
     "MarkupOptions",
     "SegmenterOptions",
     "SpeakOptions",
@@ -50,6 +63,7 @@ __all__ = (
     "Synthesizer",
     "Terms",
     "Timeline",
+    "Timing",
     "YuliuError",
     "explain",
     "open",
@@ -67,7 +81,18 @@ _HOMES = {
     "yuliu.synthesizer": ("Audio", "Synthesizer", "open"),
     "yuliu.text.lexicon": ("Entry",),
     "yuliu.text.markup": ("MarkupOptions",),
-    "yuliu.types": ("Cancelled", "Chunk", "Failed", "Finished", "Heard", "SpeakOptions", "StreamClass"),
+    "yuliu.types": (
+        "Cancelled",
+        "Chunk",
+        "Coverage",
+        "Failed",
+        "Finished",
+        "Heard",
+        "Mark",
+        "SpeakOptions",
+        "StreamClass",
+        "Timing",
+    ),
 }
 
 
@@ -77,3 +102,8 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401 - the type depends on the nam
         if name in names:
             return getattr(importlib.import_module(module), name)
     raise AttributeError(f"module 'yuliu' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """List the public names, loaded or not."""
+    return sorted({*globals(), *__all__})

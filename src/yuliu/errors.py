@@ -24,6 +24,23 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+__all__ = (
+    "Closed",
+    "InvalidRequest",
+    "NotAllowed",
+    "NothingToSpeak",
+    "Overloaded",
+    "PullFailed",
+    "QuotaExceeded",
+    "SynthesisFailed",
+    "TimedOut",
+    "UnknownLexicon",
+    "UnknownVoice",
+    "VersionConflict",
+    "VoiceNotReady",
+    "YuliuError",
+)
+
 
 class YuliuError(Exception):
     """Base of all errors; ``code`` is stable, the message is for people and states a remedy."""

@@ -18,6 +18,32 @@ if TYPE_CHECKING:
     Samples = NDArray[np.float32]
     """Audio: float32, mono, shape ``(num_samples,)``, range [-1, 1], at the sample rate stated beside it."""
 
+__all__ = (
+    "MAX_PAUSE_S",
+    "MAX_SPEED",
+    "MIN_SPEED",
+    "AudioFormat",
+    "Boundary",
+    "Cancelled",
+    "Chunk",
+    "Coverage",
+    "Ending",
+    "Failed",
+    "Finished",
+    "Heard",
+    "Hint",
+    "Lang",
+    "Mark",
+    "Respelling",
+    "Segment",
+    "Skipped",
+    "Span",
+    "SpeakOptions",
+    "StreamClass",
+    "Style",
+    "Timing",
+)
+
 Lang: TypeAlias = str
 """Own tag of a registered language (``zh``). :func:`yuliu.text.languages.parse_language` finds it by any BCP 47 tag."""
 
