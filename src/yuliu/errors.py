@@ -25,6 +25,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 __all__ = (
+    "BodyTooLarge",
     "Closed",
     "InvalidRequest",
     "NotAllowed",

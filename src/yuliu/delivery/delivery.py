@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 from yuliu.access import Principal
@@ -251,8 +251,9 @@ class Delivery:
     def _accept(self, order: Order, principal: Principal) -> Accepted:
         synthesizer, presets = self._gateway.synthesizer(), self._gateway.presets
         voice = resolve_voice(order.voice, synthesizer.voices, synthesizer.default)
-        encoding = order.encoding(synthesizer.sample_rate)
+        encoding = order.encoding(synthesizer.rate(voice))
         options = principal.granted(stream_options(order.speaking, presets), order.speaking.manner)
+        options = replace(options, sample_rate=synthesizer.stream_rate(voice, options, encoding.sample_rate))
         languages, stream_class = synthesizer.languages(voice), options.terms.stream_class
         check_lang(options.lang, languages)
         self.record.accepted(voice, encoding.name, stream_class.value)
@@ -316,7 +317,8 @@ class Delivery:
             self.fail(error)
 
     def _encoder(self, accepted: Accepted) -> StreamEncoder | WholeEncoder:
-        encoders, rate = self._gateway.encoders, accepted.synthesizer.sample_rate
+        encoders = self._gateway.encoders
+        rate = accepted.options.sample_rate or accepted.synthesizer.rate(accepted.voice)
         if accepted.order.is_whole:
             return encoders.whole_encoder(accepted.encoding, rate, accepted.held.take)
         return encoders.stream_encoder(accepted.encoding, rate)

@@ -53,7 +53,7 @@ class Loading:
         """Return the loaded voices. Raises as :meth:`synthesizer` does."""
         synthesizer = self.synthesizer()
         return [
-            VoiceEntry(name, synthesizer.languages(name), synthesizer.sample_rate, name == synthesizer.default)
+            VoiceEntry(name, synthesizer.languages(name), synthesizer.rate(name), name == synthesizer.default)
             for name in synthesizer.voices
         ]
 
