@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from yuliu.server.endpoints import catalogue, health, lexicons, metrics, native, openai, phrases
+from yuliu.server.endpoints import catalogue, health, lexicons, metrics, native, openai, phrases, reference
 
-ROUTES = (
+_SERVED = (
     *openai.ROUTES,
     *catalogue.ROUTES,
     *native.ROUTES,
@@ -13,4 +13,5 @@ ROUTES = (
     *metrics.ROUTES,
     *health.ROUTES,
 )
+ROUTES = (*_SERVED, *reference.reference_routes(_SERVED))
 """What the server serves; nothing else."""

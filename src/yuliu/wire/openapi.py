@@ -115,7 +115,7 @@ BODIES: Mapping[str, Content] = {
     "FeedbackCounted": _struct(FeedbackCounted),
     "ProbeStatus": _struct(ProbeStatus),
     "Metrics": {"text/plain": _STRING, "application/openmetrics-text": _STRING},
-    "OpenApi": {JSON: {"type": "object"}},
+    "ApiDocument": {JSON: {"type": "object"}},
     "Page": {"text/html": _STRING},
 }
 """Bodies of requests and responses, by name."""

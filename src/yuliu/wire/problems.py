@@ -7,12 +7,15 @@ The envelope is OpenAI's, so that its client libraries raise their own exception
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from msgspec import to_builtins
+
 from yuliu.errors import InvalidRequest, Overloaded, VoiceNotReady
-from yuliu.wire.response_bodies import ErrorBody, ErrorDetail, json_body
+from yuliu.wire.response_bodies import ErrorBody, ErrorDetail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,7 +72,8 @@ class Problem:
 
     def body(self) -> bytes:
         """Return OpenAI's error envelope, JSON in ASCII."""
-        return json_body(ErrorBody(ErrorDetail(self.message, _kind(self.status), self.param, self.code)))
+        error = ErrorDetail(self.message, _kind(self.status), self.param, self.code)
+        return json.dumps(to_builtins(ErrorBody(error))).encode("ascii")
 
 
 def problem_of(error: YuliuError) -> Problem:

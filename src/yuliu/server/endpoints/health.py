@@ -34,6 +34,7 @@ ROUTES = (
         name="health",
         summary="Liveness probe",
         endpoint=responding(health),
+        response="ProbeStatus",
     ),
     Route(
         path="/ready",
@@ -42,5 +43,6 @@ ROUTES = (
         name="ready",
         summary="Readiness probe",
         endpoint=responding(ready),
+        response="ProbeStatus",
     ),
 )

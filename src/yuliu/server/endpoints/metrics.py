@@ -55,6 +55,7 @@ ROUTES = (
         name="metrics",
         summary="Metrics for Prometheus",
         endpoint=responding(metrics),
+        response="Metrics",
     ),
     Route(
         path="/v1/stats",
@@ -74,5 +75,6 @@ ROUTES = (
         endpoint=responding(feedback),
         max_body_bytes=MAX_BODY_BYTES,
         request="Feedback",
+        response="FeedbackCounted",
     ),
 )

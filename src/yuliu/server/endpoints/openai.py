@@ -131,5 +131,6 @@ ROUTES = (
         endpoint=speak,
         max_body_bytes=lambda limits: limits.speech.max_body_bytes,
         request="SpeechRequest",
+        response="Sound",
     ),
 )

@@ -22,6 +22,8 @@ ROUTES = (
         name="stream",
         summary="Speak a body while it is written",
         endpoint=stream_over_http,
+        request="TextStream",
+        response="Sound",
     ),
 )
 
