@@ -36,7 +36,7 @@ def test_fixed_numbers_keep_their_decimals() -> None:
 
 
 def test_records_carry_the_event(caplog: pytest.LogCaptureFixture) -> None:
-    """With the level of the call and the place of the caller."""
+    """A record has the level of the call and the place of the caller."""
     caplog.set_level(logging.INFO)
     log, error = event_logger("yuliu.x"), ValueError("a")
     log.info("one", a=1)
@@ -63,7 +63,7 @@ def test_bound_fields_come_first(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_events_below_the_level_make_no_record(caplog: pytest.LogCaptureFixture) -> None:
-    """As with any logger of the standard library."""
+    """Levels work as in the standard library."""
     caplog.set_level(logging.WARNING, logger="yuliu.x")
     event_logger("yuliu.x").info("one")
     assert not caplog.records

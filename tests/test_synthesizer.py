@@ -1,4 +1,4 @@
-"""The library's front door."""
+"""Tests of the synthesizer."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 MIXED = "我们的 Python 服务在 2024年5月1日 上线，it went well. 大家辛苦了！See you."
 
 
-def test_speaking_gives_sound_timings_and_an_account(tone_synthesizer: Synthesizer) -> None:
-    """All that is known of a spoken text comes with it."""
+def test_speak_returns_samples_timings_and_coverage(tone_synthesizer: Synthesizer) -> None:
+    """The result carries everything that is known of the spoken text."""
     audio = tone_synthesizer.speak("One two.")
     assert [timing.text for timing in audio.timings] == ["One", "two"]
     assert audio.coverage.spoken == ((0, 8),)
@@ -40,7 +40,7 @@ def test_speaking_gives_sound_timings_and_an_account(tone_synthesizer: Synthesiz
 
 
 def test_audio_is_saved_as_a_wav_file(tone_synthesizer: Synthesizer, tmp_path: Path) -> None:
-    """With its true length."""
+    """The header states its length."""
     audio = tone_synthesizer.speak("One two.")
     audio.save(tmp_path / "sound.wav")
     with wave.open(str(tmp_path / "sound.wav")) as file:
@@ -49,28 +49,28 @@ def test_audio_is_saved_as_a_wav_file(tone_synthesizer: Synthesizer, tmp_path: P
 
 
 @pytest.mark.parametrize("text", ["", " \n", "。。。"])
-def test_nothing_to_say_is_told(tone_synthesizer: Synthesizer, text: str) -> None:
-    """Not an empty sound."""
+def test_text_without_words_raises_an_error(tone_synthesizer: Synthesizer, text: str) -> None:
+    """The result is not empty audio."""
     with pytest.raises(NothingToSpeak):
         tone_synthesizer.speak(text)
 
 
-def test_an_unknown_voice_is_told_with_those_there_are(tone_synthesizer: Synthesizer) -> None:
-    """Before anything is opened."""
+def test_an_unknown_voice_is_rejected_with_the_list_of_voices(tone_synthesizer: Synthesizer) -> None:
+    """The error is raised before a stream is opened."""
     with pytest.raises(UnknownVoice, match="there are: tone"):
         tone_synthesizer.speak("Hello.", voice="nobody")
     assert tone_synthesizer.num_streams == 0
 
 
-async def test_speaking_within_a_running_loop(tone_synthesizer: Synthesizer) -> None:
-    """As in a notebook: the caller waits, and gets the same sound."""
+async def test_speak_works_inside_a_running_loop(tone_synthesizer: Synthesizer) -> None:
+    """As in a notebook, the caller blocks and gets the same audio."""
     inside = tone_synthesizer.speak("One two.").samples
     outside = await asyncio.to_thread(lambda: tone_synthesizer.speak("One two.").samples)
     assert np.array_equal(inside, outside)
 
 
-def test_opening_voices_that_are_not_there(tmp_path: Path) -> None:
-    """Unknown ones and absent ones say what to do."""
+def test_opening_missing_voices_raises_an_error(tmp_path: Path) -> None:
+    """The error names the remedy for unknown and absent voices."""
     with pytest.raises(UnknownVoice, match="baker"):
         yuliu.open("nobody", home=tmp_path)
     with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
@@ -84,8 +84,8 @@ def real() -> Iterator[Synthesizer]:
 
 
 @pytest.mark.voices
-def test_both_languages_are_spoken_and_accounted_for(real: Synthesizer) -> None:
-    """A mixed text comes out whole, each word with its place, in order."""
+def test_both_languages_are_spoken_completely(real: Synthesizer) -> None:
+    """A mixed text is spoken completely, and each word has its place, in order."""
     audio = real.speak(MIXED)
     assert audio.coverage.spoken == ((0, len(MIXED)),)
     assert "Python" in {timing.text for timing in audio.timings}
@@ -108,7 +108,7 @@ TEXTS = (
 
 
 async def _spoken(synthesizer: Synthesizer, number: int, *, voice: str, is_cancelled: bool = False) -> bytes:
-    """The samples of a stream of some class whose text comes in pieces; those of a cancelled one until then."""
+    """Return the samples of a stream whose text is cut into pieces; a cancelled one returns those before the cancel."""
     text, stream_class = TEXTS[number % len(TEXTS)], list(StreamClass)[number % 3]
     options = StreamOptions(terms=Terms(stream_class, weight=1 + number % 2), stall_s=math.inf)
     size, sound = 1 + number % 5, []
@@ -132,7 +132,7 @@ async def _spoken(synthesizer: Synthesizer, number: int, *, voice: str, is_cance
 @pytest.mark.voices
 @pytest.mark.timeout(300)
 def test_64_mixed_streams_sound_as_each_alone() -> None:
-    """Bit for bit, in all classes and voices, however the text comes, while others beside them are cancelled."""
+    """This holds bit for bit for all classes, voices and cuts of the text, while other streams are cancelled."""
     voices = ("yuliu", "baker", "heart")
     everybody = {each: replace(rules, max_waiting=1000, max_wait_s=1e9) for each, rules in Tuning().classes.items()}
     tuning = Tuning(max_load=1e9, classes=everybody)
@@ -158,7 +158,7 @@ def test_64_mixed_streams_sound_as_each_alone() -> None:
 
 @pytest.mark.voices
 def test_streams_among_others_and_over_http_sound_as_alone(real: Synthesizer) -> None:
-    """Bit for bit: eight streams at once, and the server's answer."""
+    """Eight concurrent streams and the response of a server have the same samples."""
     alone = real.speak(MIXED).samples
 
     async def one() -> Audio:

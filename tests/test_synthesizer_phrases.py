@@ -1,4 +1,4 @@
-"""Phrases that are spoken ahead and kept."""
+"""Tests of pinned phrases."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def synthesizer(engine: ToneEngine, settings: Settings | None = None) -> Synthes
     return Synthesizer([local_spec("tone", lambda: engine)], VOICES, default="tone", num_workers=1, settings=settings)
 
 
-def test_a_pinned_phrase_is_spoken_without_the_engine() -> None:
-    """The same samples, timings and coverage as without; other texts and other options are made."""
+def test_a_pinned_phrase_needs_no_engine() -> None:
+    """Samples, timings and coverage are the same; other texts and options are rendered."""
     engine = ToneEngine()
     with synthesizer(ToneEngine()) as plain, synthesizer(engine) as toy:
         toy.pin([GREETING, "Goodbye."])
@@ -40,8 +40,8 @@ def test_a_pinned_phrase_is_spoken_without_the_engine() -> None:
         assert engine.num_plans > before[0]
 
 
-def test_unpinned_phrases_are_made_again() -> None:
-    """One, those of a voice, or all; what is not pinned is no error."""
+def test_unpinned_phrases_are_rendered_again() -> None:
+    """One phrase, those of a voice, or all are released; an unknown phrase is no error."""
     engine = ToneEngine()
     with synthesizer(engine) as toy:
         toy.pin(["one", "two"])
@@ -60,8 +60,8 @@ def test_unpinned_phrases_are_made_again() -> None:
         assert toy._scheduler.cache_counts().num_pinned == 0
 
 
-def test_pinned_again_it_is_pinned_once() -> None:
-    """Also with other options beside."""
+def test_pinning_again_replaces_the_phrase() -> None:
+    """The same phrase with other options is a second one."""
     engine = ToneEngine()
     with synthesizer(engine) as toy:
         for speed in (1.0, 1.0, 2.0):
@@ -72,8 +72,8 @@ def test_pinned_again_it_is_pinned_once() -> None:
         assert toy._scheduler.cache_counts().num_pinned == 0
 
 
-def test_what_cannot_be_pinned_leaves_nothing() -> None:
-    """The error says why; those before it stay."""
+def test_a_failed_pin_leaves_nothing() -> None:
+    """Phrases before the failed one stay pinned."""
     with synthesizer(ToneEngine(), Settings(phrase_bytes=100_000)) as toy:
         with pytest.raises(NothingToSpeak):
             toy.pin(["one", "...", "two"])
@@ -88,8 +88,8 @@ def test_what_cannot_be_pinned_leaves_nothing() -> None:
         toy.pin(["two"])
 
 
-def test_pinning_from_many_threads() -> None:
-    """Each phrase is there once."""
+def test_many_threads_can_pin() -> None:
+    """Each phrase is pinned once."""
     with synthesizer(ToneEngine()) as toy:
         threads = [threading.Thread(target=toy.pin, args=([f"one {n}", "all"],)) for n in range(6)]
         for thread in threads:

@@ -1,4 +1,4 @@
-"""Nothing calls out: the model runtime's telemetry is off before the runtime is loaded."""
+"""Tests that the telemetry of onnxruntime is off before the runtime is loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def run(script: str, home: Path) -> str:
 
 
 def test_telemetry_is_off_when_the_runtime_is_loaded(tmp_path: Path) -> None:
-    """Whatever of Yuliu is imported first, onnxruntime is told to be silent."""
+    """The setting applies for any first import of Yuliu."""
     for module in (
         "yuliu",
         "yuliu.engines.onnx_graph",
@@ -34,14 +34,14 @@ def test_telemetry_is_off_when_the_runtime_is_loaded(tmp_path: Path) -> None:
         assert run(script, tmp_path).strip() == "1"
 
 
-def test_no_trace_of_telemetry_is_left(tmp_path: Path) -> None:
-    """No identifier and no queue of reports appear in the home folder."""
+def test_telemetry_leaves_no_files(tmp_path: Path) -> None:
+    """The home folder contains no identifier and no queue of reports."""
     run("import yuliu.engines.onnx_graph, time; time.sleep(1)", tmp_path)
     assert not [path for path in tmp_path.rglob("*") if "onnxruntime" in path.name.lower() or "deviceid" in path.name]
 
 
-def test_who_wants_telemetry_may_have_it(tmp_path: Path) -> None:
-    """A setting of the person's own is not overruled."""
+def test_a_telemetry_setting_of_the_user_is_kept(tmp_path: Path) -> None:
+    """Yuliu does not override the environment."""
     name = "ORT_DISABLE_TELEMETRY"
     script = f"import os; os.environ['{name}'] = '0'; import yuliu; print(os.environ['{name}'])"
     assert run(script, tmp_path).strip() == "0"

@@ -1,4 +1,4 @@
-"""What is exported after what was told."""
+"""Tests of the exported metrics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INTERACTIVE = StreamClass.INTERACTIVE
 
 
 def samples(metrics: Metrics) -> dict[str, float]:
-    """All samples, by name and labels as they are written."""
+    """Return all samples by name and labels, as they are written."""
     text = metrics.exposition()[0].decode()
     return {
         sample.name + str({key: sample.labels[key] for key in sorted(sample.labels)} or ""): sample.value
@@ -26,8 +26,8 @@ def samples(metrics: Metrics) -> dict[str, float]:
     }
 
 
-def test_a_stream_that_finished() -> None:
-    """Each figure of its report is in some metric."""
+def test_a_finished_stream_is_exported() -> None:
+    """Each figure of its report is in a metric."""
     metrics = Metrics()
     metrics.stream_started(INTERACTIVE)
     metrics.stream_ended(report(degraded=True, underrun_s=0.25, longest_gap_s=0.3, num_cached_segments=1))
@@ -54,8 +54,8 @@ def test_a_stream_that_finished() -> None:
     assert found["yuliu_segments_total{'source': 'cache'}"] == found["yuliu_segments_total{'source': 'engine'}"] == 1
 
 
-def test_a_stream_that_gave_no_sound_has_no_time_to_it() -> None:
-    """A rejected one counts as such, under its code."""
+def test_a_stream_without_audio_has_no_time_to_first_packet() -> None:
+    """A rejected stream counts under its code."""
     metrics = Metrics()
     metrics.admission(INTERACTIVE, "rejected", reason="queue_full")
     metrics.stream_ended(
@@ -69,8 +69,8 @@ def test_a_stream_that_gave_no_sound_has_no_time_to_it() -> None:
     assert found["yuliu_streams_heard_total{'class': 'interactive'}"] == 0
 
 
-def test_work_of_engines() -> None:
-    """Times, sound, repeats; and the real-time factor, reading and planning included."""
+def test_the_work_of_engines_is_exported() -> None:
+    """Durations, audio and retries are counted, and the real-time factor includes the plans."""
     metrics = Metrics()
     metrics.planned("baker", 0.04, front_end_s=0.01)
     metrics.step("baker", 0.02, audio_s=0.4, batch=3)
@@ -88,8 +88,8 @@ def test_work_of_engines() -> None:
     assert found[f"yuliu_engine_rtf_ratio{by_engine}"] == pytest.approx(0.1)
 
 
-def test_events() -> None:
-    """What is counted when it happens."""
+def test_events_are_counted() -> None:
+    """Each event increments its series."""
     metrics = Metrics()
     metrics.chunk_gap(0.03)
     metrics.cancelled(0.004)
@@ -107,8 +107,8 @@ def test_events() -> None:
     assert metrics.stats()["feedback"] == {"click": 1}
 
 
-def test_gauges_are_read_when_asked_for() -> None:
-    """Nothing is shown that no source knows; of several sources the sum is."""
+def test_gauges_are_read_at_each_scrape() -> None:
+    """Unknown gauges are left out, and several sources are added up."""
     metrics = Metrics()
     busy = 0
     metrics.gauge_source(
@@ -141,8 +141,8 @@ def test_gauges_are_read_when_asked_for() -> None:
     }
 
 
-def test_a_label_cannot_grow_without_end() -> None:
-    """A mistake of ours that makes a label of what callers send fills no memory."""
+def test_the_values_of_a_label_are_limited() -> None:
+    """A label made from client input by mistake cannot fill the memory."""
     metrics = Metrics()
     for index in range(10 * MAX_NAMES):
         metrics.stream_ended(report(voice=f"v{index}"))
@@ -153,8 +153,8 @@ def test_a_label_cannot_grow_without_end() -> None:
     assert found["yuliu_step_seconds_count{'engine': 'other'}"] == 9 * MAX_NAMES
 
 
-def test_all_threads_are_counted() -> None:
-    """Workers tell at the same time."""
+def test_metrics_are_thread_safe() -> None:
+    """Workers record events concurrently."""
     metrics = Metrics()
 
     def tell() -> None:
@@ -172,22 +172,22 @@ def test_all_threads_are_counted() -> None:
     assert metrics.stats()["streams"] == {"started": 0, "finished": 2000, "failed": 0, "cancelled": 0, "rejected": 0}
 
 
-def test_two_of_them_do_not_mix() -> None:
-    """Each has a registry of its own."""
+def test_two_instances_are_independent() -> None:
+    """Each has its own registry."""
     first, second = Metrics(), Metrics()
     first.feedback("gap")
     assert samples(first)["yuliu_feedback_total{'kind': 'gap'}"] == 1
     assert samples(second)["yuliu_feedback_total{'kind': 'gap'}"] == 0
 
 
-def test_openmetrics_is_given_to_who_asks_for_it() -> None:
-    """As current Prometheus servers do."""
+def test_openmetrics_is_returned_on_request() -> None:
+    """Current Prometheus servers request it."""
     body, media_type = Metrics().exposition("application/openmetrics-text; version=1.0.0")
     assert media_type.startswith("application/openmetrics-text; version=1.0.0")
     assert body.endswith(b"# EOF\n")
 
 
-def test_no_times_of_creation() -> None:
+def test_creation_times_are_left_out() -> None:
     """They would be a fifth of all lines."""
     metrics = Metrics()
     metrics.stream_ended(report())

@@ -1,4 +1,4 @@
-"""Memory and CPU."""
+"""Tests of the metrics of the process and of GPUs."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def values(collector: Collector) -> dict[str, list[float]]:
     return {family.name: [sample.value for sample in family.samples] for family in collector.collect()}
 
 
-def test_the_process_is_this_one() -> None:
-    """Its figures are those that the system tells."""
+def test_process_metrics_are_those_of_this_process() -> None:
+    """They agree with the operating system."""
     found = values(ProcessCollector())
     process = psutil.Process()
     assert found["process_resident_memory_bytes"] == [pytest.approx(process.memory_info().rss, rel=0.2)]
@@ -31,8 +31,8 @@ def test_the_process_is_this_one() -> None:
     assert found["process_open_fds"][0] > 2
 
 
-def test_graphics_processors() -> None:
-    """A stand-in for NVIDIA's library with two of them."""
+def test_gpus_are_exported() -> None:
+    """Two GPUs are read from a fake of NVIDIA's library."""
     nvml: Any = SimpleNamespace(
         nvmlDeviceGetCount=lambda: 2,
         nvmlDeviceGetHandleByIndex=lambda index: index,
@@ -46,11 +46,11 @@ def test_graphics_processors() -> None:
 
 
 class NoDriver(Exception):
-    """What the library raises where there is no driver."""
+    """Error of the library without a driver."""
 
 
-def test_without_a_processor_there_are_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No library, no driver, no processor: nor is it an error."""
+def test_without_a_gpu_there_are_no_gpu_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing library, driver or GPU is no error."""
     nvml: Any = ModuleType("stand_in_nvml")
     nvml.NVMLError, nvml.nvmlInit, nvml.nvmlDeviceGetCount = NoDriver, lambda: None, lambda: 0
     monkeypatch.setitem(sys.modules, "stand_in_nvml", nvml)
@@ -67,6 +67,6 @@ def raise_no_driver() -> None:
     raise NoDriver
 
 
-async def test_metrics_are_made_in_a_running_loop() -> None:
-    """Nothing is read before the first scrape, so that nothing blocks."""
+async def test_metrics_can_be_created_in_a_running_loop() -> None:
+    """Nothing is read before the first scrape, so nothing blocks."""
     assert Metrics().stats()

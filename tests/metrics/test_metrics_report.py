@@ -1,4 +1,4 @@
-"""The time to the first packet in parts."""
+"""Tests of the parts of the time to the first packet."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ MOMENTS = st.builds(
 )
 
 
-def test_each_part_ends_with_its_moment() -> None:
-    """A stream that was opened with its text, waited to be admitted, and was spoken."""
+def test_each_part_ends_with_its_stage() -> None:
+    """The stream was opened with its text, queued and spoken."""
     moments = StreamMoments(
         first_text_s=0.0,
         segment_s=0.001,
@@ -44,8 +44,8 @@ def test_each_part_ends_with_its_moment() -> None:
     assert moments.ttfp_s() == pytest.approx(0.311)
 
 
-def test_a_stream_that_queues_before_its_text_is_read_waits_twice() -> None:
-    """Being admitted is not waiting for text, whichever comes first."""
+def test_the_queue_before_the_text_counts_as_queue() -> None:
+    """The admission is no wait for text, in either order."""
     moments = StreamMoments(
         admitted_s=0.5, segment_s=2.0, plan_began_s=2.1, planned_s=2.2, made_s=2.3, sent_s=2.3, ended_s=3
     )
@@ -55,16 +55,16 @@ def test_a_stream_that_queues_before_its_text_is_read_waits_twice() -> None:
     assert moments.ttfp_s() == pytest.approx(0.8)
 
 
-def test_cached_sound_was_not_planned() -> None:
-    """Until it was at hand, its stream queued."""
+def test_cached_audio_has_no_plan() -> None:
+    """The time until it was found counts as queue."""
     parts = StreamMoments(admitted_s=0.1, segment_s=0.0, made_s=0.11, sent_s=0.12, ended_s=1.0).parts()
     assert (parts["plan"], parts["first_step"]) == (0.0, 0.0)
     assert parts["queue"] == pytest.approx(0.11)
     assert parts["transport"] == pytest.approx(0.01)
 
 
-def test_without_sound_there_are_no_parts() -> None:
-    """A stream that was cancelled before."""
+def test_without_audio_there_are_no_parts() -> None:
+    """The stream was cancelled before its first audio."""
     moments = StreamMoments(segment_s=0.0, ended_s=0.2)
     assert moments.parts() == {}
     assert moments.ttfp_s() is None
@@ -72,15 +72,15 @@ def test_without_sound_there_are_no_parts() -> None:
 
 @given(MOMENTS, TIMES)
 def test_parts_add_up(moments: StreamMoments, front_end_s: float) -> None:
-    """Whatever happened in whatever order, no part is negative and their sum is the moment of the first packet."""
+    """For stages in any order, no part is negative, and the sum is the time of the first packet."""
     parts = moments.parts(front_end_s)
     assert all(part >= 0 for part in parts.values())
     assert sum(parts.values()) == pytest.approx(moments.sent_s or 0.0, abs=1e-9)
 
 
 @pytest.mark.parametrize(("underrun_s", "heard"), [(0.0, False), (UNDERRUN_S / 2, False), (UNDERRUN_S, True)])
-def test_a_gap_must_last_to_be_heard(underrun_s: float, heard: bool) -> None:
-    """Less than a hundredth of a second in all is none."""
+def test_a_short_underrun_is_inaudible(underrun_s: float, heard: bool) -> None:
+    """Less than 10 ms in total does not count."""
     report = StreamReport(
         stream_id="a",
         stream_class=StreamClass.BULK,

@@ -1,4 +1,4 @@
-"""One span a stream."""
+"""Tests of the span of a stream."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEGAN_NS = 1_769_860_800_000_000_000
 
 
 def span_of(stream: StreamReport) -> ReadableSpan:
-    """The only span that a stream makes."""
+    """Return the only span of a stream."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -33,8 +33,8 @@ def span_of(stream: StreamReport) -> ReadableSpan:
     return span
 
 
-def test_events_stand_where_they_happened() -> None:
-    """The span begins and ends with the stream, though it is made afterwards."""
+def test_events_have_their_times() -> None:
+    """The span starts and ends with the stream, although it is made afterwards."""
     span = span_of(report())
     assert (span.name, span.kind, span.status.status_code) == ("stream", SpanKind.SERVER, StatusCode.UNSET)
     assert span.start_time == BEGAN_NS
@@ -52,8 +52,8 @@ def test_events_stand_where_they_happened() -> None:
     ]
 
 
-def test_attributes_are_figures_and_names() -> None:
-    """Those of the report; there is no text."""
+def test_attributes_are_numbers_and_names() -> None:
+    """They come from the report and contain no text."""
     attributes = dict(span_of(report(num_retries=1)).attributes or {})
     assert attributes.pop("yuliu.ttfp_s") == pytest.approx(0.061)
     assert attributes == {
@@ -76,7 +76,7 @@ def test_attributes_are_figures_and_names() -> None:
 
 
 def test_a_failure_is_an_error() -> None:
-    """Of the code that clients are told; what a client does is none."""
+    """The status has the code of the error; a cancel is no error."""
     span = span_of(
         report(outcome="failed", code="synthesis_failed", door="library", moments=StreamMoments(ended_s=0.1))
     )
@@ -86,8 +86,8 @@ def test_a_failure_is_an_error() -> None:
     assert span_of(report(outcome="cancelled")).status.status_code == StatusCode.UNSET
 
 
-def test_it_belongs_to_the_trace_of_the_caller() -> None:
-    """If the caller names one; what is no such name is not followed."""
+def test_the_span_belongs_to_the_trace_of_the_request() -> None:
+    """An invalid ``traceparent`` is ignored."""
     trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
     span = span_of(report(trace_parent=f"00-{trace}-{parent}-01"))
     assert span.parent
@@ -95,8 +95,8 @@ def test_it_belongs_to_the_trace_of_the_caller() -> None:
     assert span_of(report(trace_parent="nonsense")).parent is None
 
 
-def test_metrics_make_it() -> None:
-    """Whoever tells the end of a stream need not know of spans."""
+def test_metrics_record_the_span() -> None:
+    """A reported stream needs no other call."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -104,8 +104,8 @@ def test_metrics_make_it() -> None:
     assert [len(span.events) for span in exporter.get_finished_spans()] == [9]
 
 
-def test_nothing_is_made_where_nobody_collects() -> None:
-    """Unless the program has set up OpenTelemetry, or the environment names an endpoint."""
+def test_no_span_is_recorded_without_a_collector() -> None:
+    """A span needs a provider of the host program or an endpoint in the environment."""
     tracer = open_tracer({})
     assert tracer is not None
     record_span(report(), tracer)
@@ -115,7 +115,7 @@ def test_nothing_is_made_where_nobody_collects() -> None:
 def test_without_opentelemetry_there_are_no_spans(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Which is only worth a word if they were asked for."""
+    """A warning is logged only if an endpoint is configured."""
     real = builtins.__import__
 
     def missing(name: str, *rest: Any, **named: Any) -> Any:
@@ -132,23 +132,23 @@ def test_without_opentelemetry_there_are_no_spans(
 
 
 class Collector(BaseHTTPRequestHandler):
-    """Keeps what is sent to it."""
+    """Collector that stores its requests."""
 
     received: list[ExportTraceServiceRequest]
 
     def do_POST(self) -> None:
-        """Take spans."""
+        """Store the spans."""
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.received.append(ExportTraceServiceRequest.FromString(body))
         self.send_response(200)
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Be quiet."""
+        """Log nothing."""
 
 
-def test_spans_are_sent_where_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By OTLP over HTTP, under the service's name."""
+def test_spans_are_sent_to_the_endpoint_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are sent by OTLP over HTTP with the name of the service."""
     Collector.received = []
     with HTTPServer(("127.0.0.1", 0), Collector) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})

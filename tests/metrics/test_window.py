@@ -1,4 +1,4 @@
-"""The last minute, against a list of everything that ever happened."""
+"""Tests of the statistics of the last minute, against a list of all events."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FACTS = st.one_of(
 
 
 def naive(told: list[tuple[float, Any]], now: float) -> dict[str, Any]:
-    """Counts over a list of facts with their times."""
+    """Naive model: counts over a list of events with their times."""
     recent = [fact for at_s, fact in told if math.floor(now) - WINDOW_S < math.floor(at_s)]
     ended = [fact[1] for fact in recent if fact[0] == "ended"]
     heard = [each for each in ended if each.moments.sent_s is not None]
@@ -75,10 +75,8 @@ def naive(told: list[tuple[float, Any]], now: float) -> dict[str, Any]:
 
 
 @given(st.lists(st.tuples(st.floats(0, 20), FACTS), max_size=40), st.floats(0, 90), st.floats(0, 1e6))
-def test_it_counts_what_happened_in_the_last_minute(
-    steps: list[tuple[float, Any]], later_s: float, begin_s: float
-) -> None:
-    """Over facts at any distance, looked at any time later."""
+def test_the_window_counts_the_last_minute(steps: list[tuple[float, Any]], later_s: float, begin_s: float) -> None:
+    """This holds for events at any distance, read at any later time."""
     window, told, now = StatsWindow(), [], begin_s
     for pause_s, fact in steps:
         now += pause_s
@@ -95,8 +93,8 @@ def test_it_counts_what_happened_in_the_last_minute(
     assert len(window._seconds) <= WINDOW_S
 
 
-def test_times_to_first_packet_are_bounded_and_the_longest_is_kept() -> None:
-    """A second in which very many streams end costs no more memory."""
+def test_times_to_first_packet_are_limited_and_the_longest_is_kept() -> None:
+    """The memory of a second with very many streams is limited."""
     window = StatsWindow()
     for index in range(3 * MAX_TTFPS):
         window.ended(report(moments=StreamMoments(sent_s=9.0 if index == 2 * MAX_TTFPS else 0.1, ended_s=9.0)), 7.5)
@@ -104,8 +102,8 @@ def test_times_to_first_packet_are_bounded_and_the_longest_is_kept() -> None:
     assert window.stats(7.9)["ttfp_ms"] == {"p50": 100.0, "p95": 100.0, "p99": 100.0, "max": 9000.0}
 
 
-def test_a_time_that_goes_back_a_little_counts_now() -> None:
-    """Threads look at the clock before they get their turn."""
+def test_a_slightly_earlier_time_counts_for_the_newest_second() -> None:
+    """Threads read the clock before they take the lock."""
     window = StatsWindow()
     window.started(10.01)
     window.started(9.99)
@@ -117,8 +115,8 @@ def test_a_time_that_goes_back_a_little_counts_now() -> None:
 
 
 @given(st.lists(st.floats(0, 1), min_size=1).map(sorted), st.sampled_from([0.5, 0.95, 0.99, 1.0]))
-def test_a_percentile_is_a_value_that_so_many_do_not_exceed(ordered: list[float], share: float) -> None:
-    """And no smaller one is."""
+def test_a_percentile_is_the_smallest_value_that_the_share_does_not_exceed(ordered: list[float], share: float) -> None:
+    """No smaller value has this property."""
     value = percentile(ordered, share)
     assert sum(each <= value for each in ordered) >= share * len(ordered) - 1e-9
     assert sum(each < value for each in ordered) < share * len(ordered)

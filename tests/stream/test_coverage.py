@@ -1,4 +1,4 @@
-"""The account of a stream's text."""
+"""Tests of the coverage ledger."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from yuliu.types import Coverage, Skipped, Span
 
 @st.composite
 def parts(draw: st.DrawFn) -> tuple[int, list[tuple[Span, list[Skipped], str]]]:
-    """A text's length and some of its parts, each with disjoint skips in it and what became of it."""
+    """Draw the length of a text and some of its parts, each with disjoint skips and an outcome."""
     cuts = sorted(draw(st.sets(st.integers(0, 60), min_size=2, max_size=12)))
     spans = [Span(a, b) for a, b in itertools.pairwise(cuts)]
     chosen = []
@@ -37,7 +37,7 @@ def account(num_chars: int, chosen: list[tuple[Span, list[Skipped], str]]) -> Co
 
 @given(parts())
 def test_every_character_is_in_exactly_one_list(case: tuple[int, list[tuple[Span, list[Skipped], str]]]) -> None:
-    """Spoken, skipped and failed tile the text, whatever the order in which parts are accounted for."""
+    """Spoken, skipped and failed spans tile the text for any order of recording."""
     num_chars, chosen = case
     coverage = account(num_chars, chosen)
     count = [0] * num_chars
@@ -48,7 +48,7 @@ def test_every_character_is_in_exactly_one_list(case: tuple[int, list[tuple[Span
 
 
 @given(parts())
-def test_only_what_was_said_counts_as_spoken(case: tuple[int, list[tuple[Span, list[Skipped], str]]]) -> None:
+def test_only_spoken_text_counts_as_spoken(case: tuple[int, list[tuple[Span, list[Skipped], str]]]) -> None:
     """No character of a silent or missing part is in the spoken list."""
     num_chars, chosen = case
     said = {at for span, skips, fate in chosen if fate == "spoken" for at in range(*span)}
@@ -56,8 +56,8 @@ def test_only_what_was_said_counts_as_spoken(case: tuple[int, list[tuple[Span, l
     assert {at for span in account(num_chars, chosen).spoken for at in range(*span)} == said
 
 
-def test_neighbours_are_reported_as_one_span() -> None:
-    """Spoken parts that touch are merged, so that a wholly spoken text has one span."""
+def test_adjacent_spans_are_merged() -> None:
+    """A text that is spoken completely has one span."""
     ledger = Ledger()
     ledger.received(6)
     ledger.spoken(Span(3, 6), [])
@@ -65,8 +65,8 @@ def test_neighbours_are_reported_as_one_span() -> None:
     assert ledger.coverage() == Coverage(spoken=(Span(0, 6),))
 
 
-def test_the_account_of_a_day_stays_short() -> None:
-    """Parts that follow each other are kept as one."""
+def test_the_ledger_of_a_long_stream_stays_short() -> None:
+    """Consecutive parts are stored as one span."""
     ledger = Ledger()
     for at in range(0, 10_000, 10):
         ledger.received(10)

@@ -1,4 +1,4 @@
-"""Utterances become one sound, whatever the steps were."""
+"""Tests of the joiner: the joined audio does not depend on the steps."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def spoken(
     wanted: Sequence[tuple[Effects, float]] = (),
     manner: ToneManner = "frames",
 ) -> list[Chunk]:
-    """All chunks, with steps of these sizes in turn, and what is wanted of each segment's sound."""
+    """Return all chunks for steps of these sizes in turn, with the effects and the pace of each segment."""
     engine, chunks, number = ToneEngine(manner=manner), [], 0
     for place, what in enumerate(segments):
         part = planned(engine, what, *(wanted[place] if wanted else ()))
@@ -70,15 +70,15 @@ THREE = [segment("one two", 0), segment("three", 8, pause_s=1.0), segment("four 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=8))
 def test_steps_do_not_change_the_sound(steps: list[int]) -> None:
-    """Any steps give the samples, and the times of words, of whole utterances."""
+    """Any steps give the samples and the times of whole utterances."""
     whole, cut = spoken(Joiner(RATE), THREE, [10_000]), spoken(Joiner(RATE), THREE, steps)
     assert np.array_equal(np.concatenate([c.samples for c in whole]), np.concatenate([c.samples for c in cut]))
     assert [t for c in whole for t in c.timings] == [t for c in cut for t in c.timings]
 
 
 @given(st.lists(st.integers(0, 200), max_size=12))
-def test_the_end_is_faded_whole_however_little_comes_last(sizes: list[int]) -> None:
-    """Of sound whose length nobody knows before its end."""
+def test_the_end_is_faded_completely_for_any_size_of_the_last_step(sizes: list[int]) -> None:
+    """This holds for utterances of unknown length too."""
     sound = np.full(1_000, 0.5, np.float32)
 
     def joined_of(pieces: Sequence[Samples]) -> Samples:
@@ -95,7 +95,7 @@ def test_the_end_is_faded_whole_however_little_comes_last(sizes: list[int]) -> N
 
 
 def test_chunks_follow_each_other() -> None:
-    """Each begins where the one before ended, and the joiner knows the length of all."""
+    """Each chunk starts at the end of the previous one, and ``audio_s`` is the total length."""
     joiner, at_s = Joiner(RATE), 0.0
     for chunk in spoken(joiner, THREE, [7]):
         assert chunk.start_s == pytest.approx(at_s)
@@ -114,18 +114,18 @@ def test_the_lead_in_is_silence_before_all_audio() -> None:
 
 
 def gaps_s(chunks: list[Chunk]) -> list[float]:
-    """Silence between the words of one utterance and those of the next."""
+    """Return the silence between the words of one utterance and those of the next."""
     starts = [chunk.timings for chunk in chunks if chunk.timings]
     return [after[0].start_s - before[-1].end_s for before, after in itertools.pairwise(starts)]
 
 
-def test_pauses_are_the_boundary_s_or_those_asked_for() -> None:
-    """The usual pause of a sentence, then the second that was asked for."""
+def test_pauses_follow_the_boundary_or_the_request() -> None:
+    """A sentence has its default pause, and a requested pause replaces it."""
     assert gaps_s(spoken(Joiner(RATE), THREE, [50])) == pytest.approx([0.4, 1.0], abs=0.01)
 
 
-def test_pauses_asked_for_add_up_to_a_bound() -> None:
-    """However many are asked for, silence ends."""
+def test_requested_pauses_add_up_to_a_maximum() -> None:
+    """Any number of requests makes a silence of limited length."""
     joiner = Joiner(RATE)
     first = spoken(joiner, THREE[:1], [50])
     for _ in range(5):
@@ -133,8 +133,8 @@ def test_pauses_asked_for_add_up_to_a_bound() -> None:
     assert gaps_s(first + spoken(joiner, THREE[2:], [50])) == pytest.approx([MAX_PAUSE_S], abs=0.01)
 
 
-def test_marks_have_the_time_of_what_follows_them() -> None:
-    """A mark in a segment is at its word; one between segments at the pause; one at the end at the end."""
+def test_marks_have_the_time_of_the_text_after_them() -> None:
+    """A mark in a segment has the time of its word, and a mark at the end the time of the end."""
     joiner = Joiner(RATE)
     chunks = spoken(joiner, [segment("one two", 0, marks=(Mark("in", 4, 0.0),))], [50])
     (mark,) = [mark for chunk in chunks for mark in chunk.marks]
@@ -169,7 +169,7 @@ def joined(chunks: list[Chunk]) -> np.ndarray:
 def test_steps_do_not_change_what_effects_make(
     wanted: list[tuple[Effects, float]], steps: list[int], manner: ToneManner
 ) -> None:
-    """Any effects, changing from part to part: any steps give the same samples, times of words and marks."""
+    """Any steps give the same samples and times, with effects that change from part to part."""
     whole, cut = (spoken(Joiner(RATE), THREE, sizes, wanted, manner) for sizes in ([10_000], steps))
     assert np.array_equal(joined(whole), joined(cut))
     assert [t for c in whole for t in c.timings] == [t for c in cut for t in c.timings]
@@ -178,10 +178,8 @@ def test_steps_do_not_change_what_effects_make(
 
 @settings(deadline=None, max_examples=30)
 @given(PARTS, st.lists(st.integers(1, 40), min_size=1, max_size=4))
-def test_a_part_sounds_the_same_whatever_stands_before_it(
-    wanted: list[tuple[Effects, float]], steps: list[int]
-) -> None:
-    """But for its level, where the stream is levelled."""
+def test_a_part_sounds_the_same_after_any_other(wanted: list[tuple[Effects, float]], steps: list[int]) -> None:
+    """Only levelling depends on earlier parts."""
     plain = [(replace(effects, level=False), pace) for effects, pace in wanted]
     chunks = spoken(Joiner(RATE), THREE, steps, plain)
     for number, what in enumerate(THREE):
@@ -192,8 +190,8 @@ def test_a_part_sounds_the_same_whatever_stands_before_it(
 
 @settings(deadline=None, max_examples=30)
 @given(PARTS, st.lists(st.integers(1, 40), min_size=1, max_size=4))
-def test_times_lie_where_the_sound_is(wanted: list[tuple[Effects, float]], steps: list[int]) -> None:
-    """Lengths are those of the engine divided by the pace; pauses are what they were; chunks follow each other."""
+def test_times_match_the_audio(wanted: list[tuple[Effects, float]], steps: list[int]) -> None:
+    """Lengths are those of the engine divided by the pace, pauses keep their length, and chunks have no gaps."""
     joiner = Joiner(RATE)
     chunks = spoken(joiner, THREE, steps, wanted)
     at_s = 0.0
@@ -210,8 +208,8 @@ def test_times_lie_where_the_sound_is(wanted: list[tuple[Effects, float]], steps
     assert lengths_s == pytest.approx([0.1 / pace for pace in paces])
 
 
-def test_a_part_without_wishes_is_what_the_engine_gave() -> None:
-    """The very samples, but for the fades at its ends; it waits for nothing."""
+def test_a_part_without_effects_is_passed_on_unchanged() -> None:
+    """The samples are those of the engine, except for the fades, and nothing is held back."""
     engine = ToneEngine()
     part = planned(engine, THREE[0])
     joiner, at = Joiner(RATE), 0
@@ -227,8 +225,8 @@ def test_a_part_without_wishes_is_what_the_engine_gave() -> None:
     assert part.chain is None
 
 
-def test_what_holds_nothing_back_does_not_wait() -> None:
-    """A chain without lag gives each step at once."""
+def test_a_chain_without_lag_holds_nothing_back() -> None:
+    """Each step is returned at once."""
     engine, joiner = ToneEngine(), Joiner(RATE)
     part = planned(engine, THREE[0], Effects(volume_db=-6.0, highpass=True, limit=False))
     (result,) = engine.step([StepRequest(utterance_of(part), 5)])
@@ -240,8 +238,8 @@ def test_what_holds_nothing_back_does_not_wait() -> None:
 
 @pytest.mark.parametrize("effects", [Effects(pitch_semitones=2.0), Effects(volume_db=6.0), Effects(level=True)])
 @pytest.mark.parametrize("pace", [1.0, 4.0])
-def test_no_more_is_held_back_than_it_says(effects: Effects, pace: float) -> None:
-    """What the scheduler is told to reckon with is never too little."""
+def test_no_more_than_the_stated_maximum_is_held_back(effects: Effects, pace: float) -> None:
+    """The scheduler relies on this maximum."""
     engine, joiner = ToneEngine(), Joiner(RATE)
     part = planned(engine, segment("word " * 30, 0), effects, pace)
     num_in = num_out = 0
@@ -254,9 +252,8 @@ def test_no_more_is_held_back_than_it_says(effects: Effects, pace: float) -> Non
     assert num_out == round(num_in / pace)
 
 
-def test_levelling_hears_the_stream_and_its_pauses() -> None:
-    """Softer and softer parts come out more alike than they went in; what one part is levelled by is known from those
-    before it."""
+def test_levelling_follows_the_whole_stream() -> None:
+    """Parts that get softer and softer become more alike, since the gain follows from earlier parts."""
     engine, joiner = ToneEngine(), Joiner(RATE)
     levels = []
     for number in range(8):

@@ -1,4 +1,4 @@
-"""While one segment sounds the next is planned, so that none is waited for: on a clock that only work moves."""
+"""Tests of planning ahead, on a clock that only work moves: the next segment is planned while one is played."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SENTENCES = [f"Sentence {number} has ten words and takes a good second. " for nu
 
 
 class Clock:
-    """Seconds of work."""
+    """Clock of the work done, in seconds."""
 
     now_s = 0.0
 
@@ -34,7 +34,7 @@ class Clock:
 
 
 class Noting(ToneEngine):
-    """One that takes half of the time that its sound lasts, a tenth of a second for a plan, and notes when."""
+    """Engine at half of real time with 0.1 s per plan, which records the times of its calls."""
 
     def __init__(self, clock: Clock) -> None:
         super().__init__(ToneScript(plan_s=0.1, step_s_per_frame=0.005), sleep=clock.sleep)
@@ -57,8 +57,8 @@ VOICES: dict[str, dict[Lang, str]] = {"tone": {"zh": "tone", "en": "tone"}}
 
 
 @pytest.mark.parametrize("preset", PRESETS)
-async def test_the_next_segment_is_planned_while_one_sounds(preset: str) -> None:
-    """Long before its listener, who began with the first sound, has heard the end of it; on a single worker too."""
+async def test_the_next_segment_is_planned_while_one_is_played(preset: str) -> None:
+    """The plan is ready long before the player needs it, even with a single worker."""
     clock = Clock()
     engine = Noting(clock)
     with Synthesizer(

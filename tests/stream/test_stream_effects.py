@@ -1,4 +1,4 @@
-"""What is done to the sound of a stream, through the whole session: volume, pitch, pace, levelling."""
+"""Tests of effects in a whole stream: volume, pitch, pace and levelling."""
 
 from __future__ import annotations
 
@@ -100,10 +100,10 @@ PROSODY = ("volume='+6dB'", "volume='-6dB' rate='80%'", "pitch='+2st'", "pitch='
     st.booleans(),
     st.sampled_from(["frames", "autoregressive", "remote"]),
 )
-def test_any_effects_and_cuts_give_the_same_sound(
+def test_cuts_and_steps_do_not_change_the_sound_with_effects(
     effects: Effects, styles: list[str], cuts: list[int], speed: float, paces: bool, manner: ToneManner
 ) -> None:
-    """Styles that change from part to part, deltas cut anywhere, engines of all manners, one worker or two."""
+    """This holds for styles that change, deltas cut anywhere, engines of all manners, and one or two workers."""
     text = "Now, then. " + " ".join(f"<prosody {style}>Five six seven, eight.</prosody> Nine." for style in styles)
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     deltas = [text[start:end] for start, end in itertools.pairwise(places)]
@@ -125,7 +125,7 @@ def test_any_effects_and_cuts_give_the_same_sound(
 
 @pytest.mark.parametrize("speed", [0.25, 0.8, 1.5, 4.0])
 async def test_a_voice_of_one_pace_is_stretched(speed: float) -> None:
-    """Words, pauses, marks, length and account are those of a voice that paces itself, to a frame or so."""
+    """Words, pauses, marks, length and coverage are those of a voice with its own paces, to about a frame."""
     text = "<speak>One two three four. <mark name='m'/>Five six seven eight.</speak>"
     options = StreamOptions(SpeakOptions(speed=speed))
     with synthesizer() as itself, synthesizer(paces=False) as stretched:
@@ -141,8 +141,8 @@ async def test_a_voice_of_one_pace_is_stretched(speed: float) -> None:
     assert len(joined(ours)) / 24_000 == pytest.approx(words[-1].end_s, abs=0.001)
 
 
-async def test_its_style_s_rate_counts_as_well() -> None:
-    """Stream's speed times style's rate, within the limits."""
+async def test_the_rate_of_the_style_multiplies_the_speed() -> None:
+    """The product stays within the limits."""
     options = replace(SSML, speak=SpeakOptions(speed=2.0))
     with synthesizer(paces=False) as toy:
         chunks = await say(toy.stream(options=options), ["<prosody rate='400%'>One two.</prosody> Three."])
@@ -150,8 +150,8 @@ async def test_its_style_s_rate_counts_as_well() -> None:
     assert lengths_s == pytest.approx([0.025, 0.025, 0.05])
 
 
-async def test_pitch_moves_and_lengths_stay() -> None:
-    """The stream's and the style's add up; times of words are as they were."""
+async def test_a_change_of_pitch_keeps_the_lengths() -> None:
+    """The pitches of stream and style add up, and the times of words stay the same."""
     text = "<prosody {}>Word word word word word word.</prosody>"
     higher = replace(SSML, effects=Effects(pitch_semitones=3.0))
     with synthesizer() as toy:
@@ -166,8 +166,8 @@ async def test_pitch_moves_and_lengths_stay() -> None:
     assert [12 * np.log2(each / base) for each in others] == pytest.approx([2.0, 3.0, 5.0], abs=0.1)
 
 
-async def test_louder_is_limited_and_softer_is_a_factor() -> None:
-    """The tones are 0.3 high: 12 dB more would be 1.2."""
+async def test_a_positive_gain_is_limited_and_a_negative_one_is_a_factor() -> None:
+    """The tones have an amplitude of 0.3, so 12 dB more would be 1.2."""
     with synthesizer() as toy:
         plain = await say(toy.stream(), [TEXT])
         louder = await say(toy.stream(options=StreamOptions(effects=Effects(volume_db=12.0))), [TEXT])
@@ -180,7 +180,7 @@ async def test_louder_is_limited_and_softer_is_a_factor() -> None:
 
 
 async def test_effects_can_change_while_the_stream_is_open() -> None:
-    """For what is not cut so far."""
+    """The change applies to text that is not cut yet."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
             await stream.push("One two three. ")
@@ -197,8 +197,8 @@ async def test_effects_can_change_while_the_stream_is_open() -> None:
 
 
 @pytest.mark.parametrize("num_held", [0.5, 3.0])
-async def test_what_is_held_back_never_stops_a_stream(num_held: float) -> None:
-    """At four times the pace and an octave down most is held back, more than a listener may be ahead."""
+async def test_audio_held_back_never_stops_a_stream(num_held: float) -> None:
+    """At four times the pace and an octave down more is held back than the lead allows."""
     effects = Effects(pitch_semitones=-12.0, volume_db=3.0)
     terms = Terms(StreamClass.INTERACTIVE, max_lead_s=num_held)
     options = StreamOptions(SpeakOptions(speed=4.0), effects=effects, terms=terms)
@@ -211,10 +211,10 @@ async def test_what_is_held_back_never_stops_a_stream(num_held: float) -> None:
 @pytest.mark.parametrize("num_frames", [25, 60, 200])
 @pytest.mark.parametrize("semitones", [2.0, -12.0])
 @pytest.mark.parametrize("manner", ["autoregressive", "frames"])
-async def test_large_steps_are_not_held_back(
+async def test_audio_of_a_step_does_not_wait_for_the_next(
     monkeypatch: pytest.MonkeyPatch, num_frames: int, semitones: float, manner: ToneManner
 ) -> None:
-    """What came of one step must not wait for the next: no further one is made before a listener has some of it."""
+    """No further step is made before the listener has some audio, so none may be held back completely."""
     monkeypatch.setattr("yuliu.engines.tone.BLOCK_FRAMES", num_frames)
     terms = Terms(StreamClass.STANDARD, max_lead_s=0.5)
     options = StreamOptions(effects=Effects(pitch_semitones=semitones), terms=terms)
@@ -225,8 +225,8 @@ async def test_large_steps_are_not_held_back(
 
 
 @pytest.mark.parametrize("speed", [1.0, 2.0])
-async def test_the_scheduler_counts_what_is_handed_out(speed: float) -> None:
-    """Sound held back is not counted before it comes, and seconds are the listener's: nothing is left over."""
+async def test_the_scheduler_counts_the_audio_that_is_handed_out(speed: float) -> None:
+    """Held-back audio counts once it is returned, in seconds of the listener, and the totals agree."""
     options = StreamOptions(SpeakOptions(speed=speed), effects=Effects(pitch_semitones=-2.0))
     with synthesizer(paces=False) as toy:
         async with toy.stream(options=options) as stream:
@@ -243,8 +243,8 @@ async def test_the_scheduler_counts_what_is_handed_out(speed: float) -> None:
             assert isinstance(stream.cancel(), Cancelled)
 
 
-async def test_kept_sound_serves_any_volume_and_pitch() -> None:
-    """Effects come after the cache: what was spoken once is not spoken again, and sounds as if it were."""
+async def test_cached_audio_serves_any_volume_and_pitch() -> None:
+    """Effects follow the cache: a repeated text is not rendered again and sounds the same."""
     options = [StreamOptions(effects=effects) for effects in (Effects(), Effects(volume_db=9.0, pitch_semitones=2.0))]
     with synthesizer(cache_bytes=10_000_000) as toy:
         await say(toy.stream(options=options[0]), ["One two three four."])
@@ -256,9 +256,8 @@ async def test_kept_sound_serves_any_volume_and_pitch() -> None:
     assert np.array_equal(joined(kept), joined(fresh))
 
 
-async def test_who_changes_the_sound_that_he_got_changes_no_other() -> None:
-    """Samples are handed on as they are: a reader who makes them louder in place while the rest is being made does
-    so for himself alone."""
+async def test_changing_returned_samples_affects_no_other_stream() -> None:
+    """A reader may change its samples in place while the rest is being made."""
     taken = threading.Semaphore(2)  # for the plan, and the first step
 
     def wait_for_reader(_: float) -> None:
@@ -284,8 +283,8 @@ async def test_who_changes_the_sound_that_he_got_changes_no_other() -> None:
 
 
 @pytest.mark.skipif(find_spec("pyrnnoise") is None, reason="needs the extra denoise")
-async def test_noise_is_taken_away_by_any_steps() -> None:
-    """The same samples from an engine that makes blocks; as many as without."""
+async def test_noise_suppression_does_not_depend_on_the_steps() -> None:
+    """An engine that makes blocks gives the same samples, and the length stays the same."""
     options = StreamOptions(effects=Effects(denoise=True, volume_db=3.0))
     with synthesizer() as one, synthesizer(manner="remote") as other:
         plain = joined(await say(one.stream(), [TEXT]))
@@ -298,7 +297,7 @@ async def test_noise_is_taken_away_by_any_steps() -> None:
 
 @pytest.fixture
 def without_rnnoise(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As if it were not installed."""
+    """Hide the installed library."""
     monkeypatch.setattr(denoise, "_PATH", None)
     denoise._library.cache_clear()
     yield
@@ -306,8 +305,8 @@ def without_rnnoise(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("without_rnnoise")
-async def test_noise_that_cannot_be_taken_away_is_told_at_once() -> None:
-    """When options are made, and when they change; nothing has been spoken then."""
+async def test_unavailable_noise_suppression_is_rejected_at_once() -> None:
+    """The error is raised when options are made or changed, before anything is spoken."""
     with pytest.raises(InvalidRequest, match=r"yuliu\[denoise\]") as refused:
         StreamOptions(effects=Effects(denoise=True))
     assert refused.value.param == "effects.denoise"

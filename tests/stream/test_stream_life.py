@@ -1,4 +1,4 @@
-"""A stream's life with a scheduler that is moved by hand: admission, cancelling, limits, changes on the way."""
+"""Tests of a stream with a manual scheduler: admission, cancelling, limits and changes of options."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class Told:
-    """Metrics that remember."""
+    """Metrics that store their events."""
 
     def __init__(self) -> None:
         self.started: list[StreamClass] = []
@@ -52,8 +52,8 @@ async def all_of(stream: Stream) -> list[Chunk]:
 # Admission
 
 
-def test_a_block_is_entered_once_the_stream_is_carried() -> None:
-    """Not before."""
+def test_a_block_is_entered_once_the_stream_is_admitted() -> None:
+    """The block waits for the admission."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -68,8 +68,8 @@ def test_a_block_is_entered_once_the_stream_is_carried() -> None:
     run(check())
 
 
-def test_a_refused_stream_fails_and_says_when_to_try_again() -> None:
-    """However it is used: by its block, by pushing, by reading."""
+def test_a_rejected_stream_fails_and_states_when_to_retry() -> None:
+    """This holds for its block, its pushes and its reads."""
 
     async def check() -> None:
         told = Told()
@@ -93,7 +93,7 @@ def test_a_refused_stream_fails_and_says_when_to_try_again() -> None:
 
 
 def test_text_waits_for_admission() -> None:
-    """It is cut only then: how depends on what is decided."""
+    """It is cut after the admission, which determines the cutting."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -114,8 +114,8 @@ def test_text_waits_for_admission() -> None:
     run(check())
 
 
-def test_who_gives_up_waiting_frees_the_place() -> None:
-    """A caller that is cancelled while it waits to be admitted has cancelled its stream."""
+def test_cancelling_a_waiting_caller_cancels_its_stream() -> None:
+    """A stream whose caller is cancelled before the admission leaves the queue."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -137,7 +137,7 @@ def test_who_gives_up_waiting_frees_the_place() -> None:
 
 
 async def in_state(state: str, scheduler: ManualScheduler, text: str) -> Stream:
-    """A stream that has come so far."""
+    """Return a stream in this state."""
     stream, reached = open_manual_stream(scheduler), STATES.index(state)
 
     async def admit() -> None:
@@ -170,8 +170,8 @@ STATES = ["waiting", "admitted", "submitted", "planned", "unread", "read", "soun
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("is_read", [True, False])
-def test_cancelled_in_any_state_it_answers_and_gives_nothing_more(state: str, is_read: bool) -> None:
-    """There is one ending, every character has a fate, and what the scheduler says afterwards is ignored."""
+def test_cancel_in_any_state_ends_the_stream(state: str, is_read: bool) -> None:
+    """There is one ending, the coverage is complete, and later outputs of the scheduler are ignored."""
 
     async def check() -> None:
         scheduler, text = ManualScheduler(), "One two three."
@@ -195,8 +195,8 @@ def test_cancelled_in_any_state_it_answers_and_gives_nothing_more(state: str, is
     run(check())
 
 
-def test_cancel_says_what_was_heard() -> None:
-    """Of what was delivered, as far as the listener has come."""
+def test_cancel_returns_the_position_of_the_listener() -> None:
+    """The position is at most what was delivered."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -214,8 +214,8 @@ def test_cancel_says_what_was_heard() -> None:
     run(check())
 
 
-def test_positions_are_remembered_and_told_to_the_scheduler() -> None:
-    """Pauses are no sound that was made: the scheduler counts without them. What was not taken was not heard."""
+def test_positions_are_kept_and_passed_to_the_scheduler() -> None:
+    """The scheduler counts without pauses, and audio that was not taken was not heard."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -245,8 +245,8 @@ def test_positions_are_remembered_and_told_to_the_scheduler() -> None:
     run(check())
 
 
-def test_what_was_heard_is_known_after_the_end() -> None:
-    """A reader is ahead of its listener: the stream may be finished when he interrupts."""
+def test_the_position_is_known_after_the_end() -> None:
+    """A reader is ahead of its listener, so a stream may have finished when the listener interrupts."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -262,8 +262,8 @@ def test_what_was_heard_is_known_after_the_end() -> None:
     run(check())
 
 
-def test_text_that_might_go_on_waits_for_a_writer_whose_connection_is_lost() -> None:
-    """Whatever is cut does not depend on the network; once he is back he has his time anew."""
+def test_pending_text_waits_for_a_disconnected_writer() -> None:
+    """Cutting does not depend on the network; after the reconnect the stall timer restarts."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -289,8 +289,8 @@ def test_text_that_might_go_on_waits_for_a_writer_whose_connection_is_lost() -> 
 # Limits
 
 
-def test_a_writer_who_says_nothing_more_ends_the_stream() -> None:
-    """Counted from when all was spoken and taken; text begins it anew."""
+def test_a_silent_writer_ends_the_stream() -> None:
+    """The time counts from when all text was spoken and taken; new text restarts it."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -317,8 +317,8 @@ def test_a_writer_who_says_nothing_more_ends_the_stream() -> None:
     run(check())
 
 
-def test_a_reader_who_takes_nothing_ends_the_stream() -> None:
-    """What waits for him is dropped: it is not to be held for ever."""
+def test_a_stalled_reader_ends_the_stream() -> None:
+    """Chunks that wait for it are dropped."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -343,8 +343,8 @@ def test_a_reader_who_takes_nothing_ends_the_stream() -> None:
     run(check())
 
 
-def test_a_stream_has_so_much_time_in_all() -> None:
-    """Also while it waits to be admitted."""
+def test_the_total_limit_ends_the_stream() -> None:
+    """The time before the admission counts too."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -360,7 +360,7 @@ def test_a_stream_has_so_much_time_in_all() -> None:
 
 
 def test_pending_text_is_flushed_by_the_same_timer() -> None:
-    """Text that stalls is spoken before anything else is due, and there is never a second timer."""
+    """Stalled text is spoken before any other timeout, and there is never a second timer."""
 
     async def check() -> None:
         loop = asyncio.get_running_loop()
@@ -393,7 +393,7 @@ def pieces(scheduler: ManualScheduler) -> list[str]:
 
 
 def test_in_throughput_mode_whole_sentences_are_spoken() -> None:
-    """And the ending says so."""
+    """The ending reports it."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -410,8 +410,8 @@ def test_in_throughput_mode_whole_sentences_are_spoken() -> None:
     run(check())
 
 
-def test_the_first_segment_follows_the_controller() -> None:
-    """A smaller scale cuts the first one earlier."""
+def test_the_first_segment_follows_the_scale_of_the_admission() -> None:
+    """A smaller scale cuts the first segment earlier."""
 
     async def check() -> None:
         firsts = []
@@ -427,8 +427,8 @@ def test_the_first_segment_follows_the_controller() -> None:
     run(check())
 
 
-def test_cutting_and_speed_change_while_text_comes() -> None:
-    """What was cut stays as it was."""
+def test_cutting_and_speed_can_change_while_text_arrives() -> None:
+    """Segments that are already cut stay the same."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -450,8 +450,8 @@ def test_cutting_and_speed_change_while_text_comes() -> None:
     run(check())
 
 
-def test_a_writer_is_held_back_by_as_many_parts_as_were_asked_for() -> None:
-    """And let go when one is done."""
+def test_push_waits_for_the_configured_number_of_parts() -> None:
+    """It continues when a part is done."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -474,8 +474,8 @@ def test_a_writer_is_held_back_by_as_many_parts_as_were_asked_for() -> None:
 
 @given(st.integers(1, 1000))
 @settings(max_examples=20)
-def test_the_lead_in_comes_at_once_and_shifts_the_rest(lead_in_ms: int) -> None:
-    """It is no first packet; all else is as without it, that much later."""
+def test_the_lead_in_is_sent_at_once_and_shifts_the_rest(lead_in_ms: int) -> None:
+    """It is not the first packet; all other audio is the same, only later."""
 
     async def check() -> None:
         chunks: list[list[Chunk]] = []
@@ -509,8 +509,8 @@ def test_the_lead_in_comes_at_once_and_shifts_the_rest(lead_in_ms: int) -> None:
 # Times and reports
 
 
-def test_the_timeline_says_what_happened_when() -> None:
-    """By the scheduler's clock; the report is told when the block is left, with what the door has counted."""
+def test_the_timeline_has_the_times_of_all_stages() -> None:
+    """Times are those of the scheduler's clock; the report follows at the exit of the block, with the bytes sent."""
 
     async def check() -> None:
         told, scheduler = Told(), ManualScheduler()
@@ -558,8 +558,8 @@ def test_the_timeline_says_what_happened_when() -> None:
 
 
 @pytest.mark.parametrize("how", ["finished", "cancelled", "failed"])
-def test_without_a_block_the_report_comes_with_the_end(how: str) -> None:
-    """Once."""
+def test_without_a_block_the_report_follows_at_the_end(how: str) -> None:
+    """There is one report."""
 
     async def check() -> None:
         told, scheduler = Told(), ManualScheduler()
@@ -582,8 +582,8 @@ def test_without_a_block_the_report_comes_with_the_end(how: str) -> None:
 
 
 @pytest.mark.parametrize("state", ["waiting", "admitted", "sounding"])
-def test_a_stream_that_is_dropped_is_abandoned(state: str) -> None:
-    """Neither the scheduler nor a timer keeps it, and no collection of cycles is needed."""
+def test_a_dropped_stream_is_abandoned(state: str) -> None:
+    """Neither the scheduler nor a timer keeps it alive, and it is in no reference cycle."""
 
     async def check() -> None:
         gc.collect()
@@ -610,8 +610,8 @@ def test_a_stream_that_is_dropped_is_abandoned(state: str) -> None:
     run(check())
 
 
-def test_a_stream_that_ended_is_not_abandoned() -> None:
-    """It was closed."""
+def test_an_ended_stream_is_not_abandoned() -> None:
+    """It has been closed."""
 
     async def check() -> None:
         scheduler = ManualScheduler()

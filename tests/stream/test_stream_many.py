@@ -1,4 +1,4 @@
-"""Streams on the real scheduler: refused ones, dropped ones, and engines of all manners."""
+"""Tests of many streams on the real scheduler: rejected and dropped ones, and engines of all manners."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def synthesizer(make: Callable[[], ToneEngine] = ToneEngine, tuning: Tuning | No
 
 
 def full() -> Tuning:
-    """One stream is carried, since nobody else is there; nobody may wait."""
+    """Return a tuning that admits one stream and queues none."""
     rules = {each: replace(found, max_waiting=0) for each, found in Tuning().classes.items()}
     return Tuning(max_load=1e-9, classes=rules)
 
@@ -53,8 +53,8 @@ async def say(stream: Stream, text: str = TEXT) -> list[Chunk]:
     return [chunk async for chunk in stream]
 
 
-async def test_what_cannot_be_carried_is_refused_before_it_starts() -> None:
-    """By block, by pushing, by ``speak``; and once there is room again it is carried."""
+async def test_streams_beyond_the_capacity_are_rejected_before_they_start() -> None:
+    """This holds for blocks, pushes and ``speak``; once there is capacity again, a stream is admitted."""
     with synthesizer(tuning=full()) as toy:
         async with toy.stream() as first:
             await first.push("One two three, ")
@@ -75,8 +75,8 @@ async def test_what_cannot_be_carried_is_refused_before_it_starts() -> None:
             assert await say(third)
 
 
-async def test_a_thousand_streams_opened_and_dropped_leave_nothing() -> None:
-    """Some with text, some sounding, some refused: no stream, no job, no task, no memory."""
+async def test_a_thousand_dropped_streams_leave_nothing() -> None:
+    """Dropped in any state, they leave no stream, job, task or memory."""
     options = [StreamOptions(terms=Terms(stream_class), stall_s=math.inf) for stream_class in StreamClass]
 
     async def drop(number: int) -> weakref.ref[Stream]:
@@ -112,8 +112,8 @@ async def test_a_thousand_streams_opened_and_dropped_leave_nothing() -> None:
             assert await say(stream)
 
 
-async def test_a_stream_that_nobody_reads_costs_less_than_a_megabyte() -> None:
-    """Text and sound together: the writer is held back, and nothing more is made."""
+async def test_an_unread_stream_takes_less_than_a_megabyte() -> None:
+    """The writer waits, and no more audio is made."""
 
     async def until_nothing_moves(stream: Stream) -> None:
         for _ in range(10_000):
@@ -142,8 +142,8 @@ async def test_a_stream_that_nobody_reads_costs_less_than_a_megabyte() -> None:
             tracemalloc.stop()
 
 
-async def test_metrics_are_told_of_each_stream() -> None:
-    """Started, let in, and how it ended, with what its listener felt."""
+async def test_metrics_record_each_stream() -> None:
+    """They record the opening, the admission and the report."""
     metrics = Metrics()
     with Synthesizer(
         [local_spec("tone", ToneEngine)], {"tone": {"zh": "tone", "en": "tone"}}, default="tone", metrics=metrics
@@ -160,8 +160,8 @@ async def test_metrics_are_told_of_each_stream() -> None:
 
 
 @pytest.mark.parametrize("manner", ["autoregressive", "remote"])
-async def test_engines_of_all_manners_speak_alike(manner: ToneManner) -> None:
-    """Whether the length is known, told at the end, or sound comes when it comes: samples, times and account agree."""
+async def test_engines_of_all_manners_give_the_same_result(manner: ToneManner) -> None:
+    """Samples, times and coverage agree for known and unknown lengths and for remote audio."""
 
     async def spoken(make: Callable[[], ToneEngine]) -> tuple[list[Chunk], Coverage]:
         with synthesizer(make) as toy:
@@ -183,8 +183,8 @@ async def test_engines_of_all_manners_speak_alike(manner: ToneManner) -> None:
         at_s += len(chunk.samples) / chunk.sample_rate
 
 
-async def test_degraded_streams_say_so_and_sound_alike_among_themselves() -> None:
-    """In throughput mode whole sentences are spoken, the same however many are spoken."""
+async def test_degraded_streams_report_it_and_sound_the_same() -> None:
+    """In throughput mode whole sentences are spoken, independently of the number of streams."""
     with synthesizer(tuning=Tuning(max_load=1e9, throughput=True)) as toy:
 
         async def one() -> bytes:

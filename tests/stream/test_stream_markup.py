@@ -1,4 +1,4 @@
-"""A stream of text with markup: what is spoken, how, with which pauses; and that every character has a fate."""
+"""Tests of streams of text with markup: prosody, pauses, voices, marks and coverage."""
 
 from __future__ import annotations
 
@@ -98,10 +98,10 @@ def tiles(coverage: Coverage, num_chars: int) -> bool:
 
 @settings(max_examples=60, deadline=None)
 @given(text=TEXTS, cuts=st.lists(st.integers(0, 400), max_size=8), is_document=st.booleans(), on=st.booleans())
-def test_any_markup_is_accounted_for_and_any_cutting_sounds_the_same(
+def test_any_markup_is_covered_and_cuts_do_not_change_the_sound(
     text: str, cuts: list[int], is_document: bool, on: bool
 ) -> None:
-    """Spoken and skipped tile the source, timings are in order, and deltas change neither sound nor account."""
+    """Spoken and skipped spans tile the source, timings are in order, and deltas change neither audio nor coverage."""
     text = "<speak>" * is_document + text
     places = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     deltas = [text[start:end] for start, end in itertools.pairwise(places)]
@@ -127,7 +127,7 @@ def test_any_markup_is_accounted_for_and_any_cutting_sounds_the_same(
 
 
 async def test_timings_point_at_the_source_through_the_markup() -> None:
-    """Each word is where it stands in what was pushed."""
+    """Each word has its place in the pushed text."""
     text = "# A **bold** plan\n\n- [x] see [the docs](https://a.b/c) `now`\n```\nno\n```\nDone."
     with synthesizer() as toy:
         chunks, ending = await run(toy, list(text))
@@ -139,8 +139,8 @@ async def test_timings_point_at_the_source_through_the_markup() -> None:
     assert skipped["url"] == "](https://a.b/c)"
 
 
-async def test_what_was_left_out_is_skipped_even_if_the_rest_is_cancelled() -> None:
-    """Markup is accounted for by its rule, the text around it as failed."""
+async def test_markup_is_skipped_even_if_the_rest_is_cancelled() -> None:
+    """Markup is skipped by its rule, and the text around it counts as failed."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
             await stream.push("**bold** text")
@@ -168,16 +168,16 @@ def gap_s(chunks: Sequence[Chunk], first: str, second: str) -> float:
         (". 안녕 [pause 1s]", 1.0),
     ],
 )
-async def test_a_pause_asked_for_takes_the_place_of_the_usual_one(between: str, pause_s: float) -> None:
-    """Wherever it stands among marks and white space; several add up, to ten seconds at most."""
+async def test_a_requested_pause_replaces_the_default_one(between: str, pause_s: float) -> None:
+    """This holds among marks and white space; several pauses add up, to at most ten seconds."""
     with synthesizer() as toy:
         chunks, ending = await run(toy, [f"One two three four{between}Five six seven eight."])
     assert gap_s(chunks, "four", "Five") == pytest.approx(pause_s, abs=0.021)
     assert not ending.coverage.failed
 
 
-async def test_pauses_at_the_ends_are_heard() -> None:
-    """Before the first sound, after the last, and where nothing else is said."""
+async def test_pauses_at_the_ends_are_kept() -> None:
+    """They stand before the first sound, after the last one, and alone."""
     with synthesizer() as toy:
         chunks, ending = await run(toy, ["[pause 1s]Hello.[pause 2s]"])
         alone, _ = await run(toy, ["[pause 1s]"])
@@ -187,8 +187,8 @@ async def test_pauses_at_the_ends_are_heard() -> None:
     assert sum(len(chunk.samples) for chunk in alone) == alone[0].sample_rate
 
 
-async def test_prosody_changes_pace_and_loudness() -> None:
-    """The rate multiplies the stream's speed; the volume is a gain; both end with their element."""
+async def test_prosody_changes_pace_and_volume() -> None:
+    """The rate multiplies the speed, the volume is a gain, and both end with their element."""
     text = (
         "<speak>Hello there one.<prosody rate='50%' volume='-6dB'>Hello there two.</prosody>Hello there three.</speak>"
     )
@@ -205,9 +205,8 @@ async def test_prosody_changes_pace_and_loudness() -> None:
     assert ending.warnings == ()
 
 
-async def test_a_style_cannot_leave_the_limits() -> None:
-    """Speed stays within what engines can do, pitch within an octave, and a limiter keeps what is louder from
-    clipping."""
+async def test_a_style_stays_within_the_limits() -> None:
+    """Speed and pitch stay within their ranges, and a limiter prevents clipping."""
     text = "<speak><prosody rate='x-fast' pitch='+24st' volume='+20dB'>Hello.</prosody></speak>"
     options = StreamOptions(SpeakOptions(speed=4.0), effects=Effects(volume_db=12.0, pitch_semitones=3.0))
     with synthesizer() as toy:
@@ -216,8 +215,8 @@ async def test_a_style_cannot_leave_the_limits() -> None:
     assert 0.8 < np.abs(samples).max() <= 10 ** (CEILING_DB / 20)
 
 
-async def test_another_voice_speaks_where_it_is_loaded() -> None:
-    """A loaded voice takes over; one that is not loaded leaves a warning and the stream's own voice."""
+async def test_markup_switches_to_another_loaded_voice() -> None:
+    """A voice that is not loaded gives a warning and the voice of the stream."""
     with synthesizer() as toy:
         text = "<speak><voice name='en'>Hello 好的。</voice> 好的。</speak>"
         chunks, ending = await run(toy, [text])
@@ -229,15 +228,15 @@ async def test_another_voice_speaks_where_it_is_loaded() -> None:
 
 
 async def test_a_language_can_be_forced() -> None:
-    """All of the text goes to the voice of that language."""
+    """All of the text goes to the engine of that language."""
     text = "<speak>好的。<lang xml:lang='en-US'>好的 5 apples.</lang></speak>"
     with synthesizer() as toy:
         chunks, _ = await run(toy, [text])
     assert len({chunk.source for chunk in chunks}) == 2
 
 
-async def test_marks_are_told_with_their_times() -> None:
-    """Before the word that follows them; those after the last sound come at the end."""
+async def test_marks_have_their_times() -> None:
+    """A mark has the time of the word after it, or of the end."""
     text = "<speak><mark name='a'/>One two. <mark name='b'/>Three <mark name='c'/>four.<mark name='d'/></speak>"
     with synthesizer() as toy:
         chunks, ending = await run(toy, [text])
@@ -250,7 +249,7 @@ async def test_marks_are_told_with_their_times() -> None:
 
 
 async def test_warnings_reach_the_ending() -> None:
-    """What could not be followed is told, without the text."""
+    """Unsupported markup is reported without the text."""
     with synthesizer() as toy:
         _, ending = await run(toy, ["<speak>1 < 2 <prosody pitch='higher'>secret</prosody><voice name='x'>a</voice>"])
     assert len(ending.warnings) == 3
@@ -258,8 +257,8 @@ async def test_warnings_reach_the_ending() -> None:
     assert "secret" not in "".join(ending.warnings)
 
 
-async def test_a_stall_flushes_what_the_reader_holds() -> None:
-    """Half a tag is read as text when nothing follows in time."""
+async def test_a_stall_flushes_pending_markup() -> None:
+    """Half a tag is read as text if nothing follows in time."""
     with synthesizer() as toy:
         async with toy.stream(options=StreamOptions(stall_s=0.01)) as stream:
             await stream.push("Let me check [the do")

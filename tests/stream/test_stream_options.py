@@ -1,4 +1,4 @@
-"""What streams are told, and what presets come to."""
+"""Tests of stream options and of the options of presets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from yuliu.types import SpeakOptions, StreamClass
 
 
 def test_a_preset_becomes_options() -> None:
-    """Class, lead and cutting are the preset's; all else is the caller's."""
+    """Class, lead and cutting come from the preset, all other options from the caller."""
     base = StreamOptions(SpeakOptions(speed=1.5), terms=Terms(weight=3.0), lead_in_ms=20, stall_s=math.inf)
     options = options_of("dialogue", base, num_workers=4)
     assert options.terms == Terms(
@@ -28,8 +28,8 @@ def test_a_preset_becomes_options() -> None:
 
 @pytest.mark.parametrize("name", presets())
 @pytest.mark.parametrize("num_workers", [1, 2, 64])
-def test_every_preset_keeps_its_bounds(name: str, num_workers: int) -> None:
-    """One segment is always planned beside the one that is made; a preset's queue is bounded even by memory."""
+def test_every_preset_stays_within_its_bounds(name: str, num_workers: int) -> None:
+    """One segment is planned beside the one that is made, and even an unlimited queue is bounded by memory."""
     preset = presets()[name]
     options = options_of(preset, num_workers=num_workers)
     assert options.chunking == preset.chunking
@@ -40,24 +40,24 @@ def test_every_preset_keeps_its_bounds(name: str, num_workers: int) -> None:
     assert options.max_pending - options.terms.max_planned <= (preset.queue.most or 256)
 
 
-def test_overridden_presets_hold() -> None:
-    """A request changes single fields."""
+def test_overrides_of_presets_apply() -> None:
+    """A request may change single fields."""
     preset = resolve("audiobook", {"class": "bulk", "max_lead_s": 60, "queue": [1, 2]})
     options = options_of(preset, num_workers=2)
     assert options.terms == Terms(StreamClass.BULK, max_lead_s=60.0, max_planned=2, first_packet_s=1.0)
     assert options.max_pending == 4
 
 
-def test_an_unknown_preset_is_told() -> None:
-    """By the name of the field."""
+def test_an_unknown_preset_is_rejected() -> None:
+    """The error names the field."""
     with pytest.raises(InvalidRequest) as error:
         options_of("karaoke")
     assert error.value.param == "preset"
 
 
 @pytest.mark.parametrize("changes", [{"max_pending": 0}, {"lead_in_ms": -1}, {"lead_in_ms": MAX_LEAD_IN_MS + 1}])
-def test_what_cannot_be_is_refused(changes: dict[str, int]) -> None:
-    """Before anything is opened."""
+def test_options_out_of_range_are_rejected(changes: dict[str, int]) -> None:
+    """The error is raised before a stream is opened."""
     with pytest.raises(InvalidRequest) as error:
         StreamOptions(**changes)  # type: ignore[arg-type]
     assert error.value.param in changes
@@ -80,5 +80,5 @@ OWN_RULES = SegmenterOptions(first_weight=9.0)
     ],
 )
 def test_rules_of_cutting(options: StreamOptions, scale: float, throughput: bool, rules: SegmenterOptions) -> None:
-    """Only what a stream leaves open is decided by the load: pieces of fixed length stay what they are."""
+    """Load changes adaptive cutting only; pieces of fixed length stay the same."""
     assert options.rules(first_weight_scale=scale, throughput=throughput) == rules

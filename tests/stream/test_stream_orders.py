@@ -1,4 +1,4 @@
-"""Whatever happens to a stream in whatever order: its chunks follow each other, and its account is whole."""
+"""Tests of streams under events in any order: chunks have no gaps, and the coverage is complete."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MOVES = st.one_of(
 
 
 class Run:
-    """A stream and a scheduler that plans and renders when it is told to."""
+    """A stream with a scheduler that plans and renders on request."""
 
     def __init__(self, options: StreamOptions) -> None:
         self.scheduler = ManualScheduler()
@@ -45,7 +45,7 @@ class Run:
         self._num_planned = 0
 
     async def move(self, move: object) -> None:
-        """One thing that may happen; what cannot happen now does not."""
+        """Apply one event, if it can happen now."""
         match move:
             case "flush":
                 self.stream.flush()
@@ -90,14 +90,14 @@ class Run:
         return True
 
     async def finish(self) -> None:
-        """Let all happen that is left."""
+        """Complete all remaining work."""
         await self.move("end")
         while await self.plan() or await self.render(50) or await self.take():
             pass
 
 
 def check(run_: Run, ending: Ending) -> None:
-    """What holds of any stream."""
+    """Check the invariants of any stream."""
     stream, chunks = run_.stream, run_.chunks
     at_s = 0.0
     for chunk in chunks:
@@ -121,8 +121,10 @@ def check(run_: Run, ending: Ending) -> None:
 
 
 @given(st.lists(MOVES, max_size=40), st.booleans(), st.sampled_from([0, 40]))
-def test_any_order_keeps_the_account(moves: list[object], is_cancelled: bool, lead_in_ms: int) -> None:
-    """Cancelled after any of them, or finished."""
+def test_any_order_of_events_keeps_the_coverage_complete(
+    moves: list[object], is_cancelled: bool, lead_in_ms: int
+) -> None:
+    """The stream is cancelled after any event, or finishes."""
 
     async def go() -> None:
         run_ = Run(StreamOptions(max_pending=10_000, lead_in_ms=lead_in_ms))
@@ -142,8 +144,8 @@ def test_any_order_keeps_the_account(moves: list[object], is_cancelled: bool, le
 
 
 @given(st.lists(st.one_of(st.sampled_from(PIECES), st.integers(1, 80), st.sampled_from(["plan", "take"])), max_size=30))
-def test_when_work_is_done_does_not_change_the_sound(moves: list[object]) -> None:
-    """The same text, planned, rendered and taken at other times and in other steps, sounds the same."""
+def test_the_time_of_the_work_does_not_change_the_sound(moves: list[object]) -> None:
+    """The same text sounds the same with plans, steps and reads at other times."""
 
     async def go() -> None:
         sounds = []

@@ -1,4 +1,4 @@
-"""What the listener has heard, held against a naive account, in bounded memory."""
+"""Tests of the position of the listener, against a naive model, and of its memory."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def chunk(start_s: float, length_s: float, timings: list[tuple[float, float, int
     st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20)), min_size=1, max_size=30),
     st.lists(st.integers(0, 2000), min_size=1, max_size=8),
 )
-def test_heard_is_what_had_begun(parts: list[tuple[int, int]], positions: list[int]) -> None:
-    """Of sounds and pauses in turn: the last unit that had begun, and the sound but for the pauses before."""
+def test_heard_text_ends_with_the_last_unit_that_had_begun(parts: list[tuple[int, int]], positions: list[int]) -> None:
+    """Played audio excludes the pauses before the position."""
     hearing, at, units, pauses = PlaybackTracker(), 0, [], []
     for number, (sound, pause) in enumerate(parts):
         begins = at + sound // 2
@@ -50,8 +50,8 @@ def test_heard_is_what_had_begun(parts: list[tuple[int, int]], positions: list[i
         assert heard.source_end == max([end for begins, end in units if begins <= furthest], default=0)
 
 
-def test_nothing_is_known_before_a_position_was_told() -> None:
-    """A reader who took everything may not have played any of it."""
+def test_nothing_is_known_before_a_position_is_reported() -> None:
+    """Audio that was taken may not have been played."""
     hearing = PlaybackTracker()
     hearing.deliver(chunk(0.0, 1.0, [(0.0, 0.5, 3)]), made=True)
     assert hearing.heard() is None
@@ -60,8 +60,8 @@ def test_nothing_is_known_before_a_position_was_told() -> None:
 
 
 @pytest.mark.parametrize("position_s", [-0.1, math.inf, math.nan])
-def test_what_is_no_position_is_refused(position_s: float) -> None:
-    """And changes nothing."""
+def test_an_invalid_position_is_rejected(position_s: float) -> None:
+    """It changes nothing."""
     hearing = PlaybackTracker()
     with pytest.raises(InvalidRequest) as error:
         hearing.played(position_s)
@@ -69,8 +69,8 @@ def test_what_is_no_position_is_refused(position_s: float) -> None:
     assert hearing.heard() is None
 
 
-def test_a_track_is_bounded_and_never_says_too_much() -> None:
-    """A hundred thousand places: the newest are all known, of the older ones some, and none is told too early."""
+def test_a_track_is_bounded_and_never_too_high() -> None:
+    """Of a hundred thousand places the newest are all kept, and older values are never too high."""
     track = SparseTrack()
     for place in range(100_000):
         track.add(float(place), place + 1)
@@ -79,8 +79,8 @@ def test_a_track_is_bounded_and_never_says_too_much() -> None:
     assert all(1 <= track.at(place) <= place + 1 for place in range(0, 100_000, 997))
 
 
-def test_what_lies_before_a_reported_position_is_forgotten() -> None:
-    """A listener who reports costs next to nothing."""
+def test_places_before_a_reported_position_are_dropped() -> None:
+    """A listener that reports its position needs almost no memory."""
     hearing = PlaybackTracker()
     for place in range(1000):
         hearing.deliver(chunk(float(place), 1.0, [(float(place), place + 0.5, place + 1)]), made=True)

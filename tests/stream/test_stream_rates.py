@@ -90,7 +90,7 @@ EFFECTS = st.builds(
 def test_steps_do_not_change_the_sound(
     stream_rate: int, rates: list[int], steps: list[int], manner: ToneManner
 ) -> None:
-    """Any mix of rates: any steps give the samples, and the times of words, of whole utterances."""
+    """Any steps give the samples and the times of whole utterances, for any mix of rates."""
     whole, cut = (joined(stream_rate, rates, sizes, manner=manner) for sizes in ([10_000], steps))
     assert np.array_equal(samples_of(whole), samples_of(cut))
     assert [t for c in whole for t in c.timings] == [t for c in cut for t in c.timings]
@@ -103,14 +103,14 @@ def test_steps_do_not_change_the_sound(
 def test_steps_do_not_change_what_effects_make(
     stream_rate: int, rates: list[int], steps: list[int], effects: list[Effects]
 ) -> None:
-    """Effects, levelling included, work at the stream's rate, behind the resampling."""
+    """Effects, levelling included, work at the rate of the stream, after the resampling."""
     whole, cut = (joined(stream_rate, rates, sizes, effects) for sizes in ([10_000], steps))
     assert np.array_equal(samples_of(whole), samples_of(cut))
 
 
 @settings(max_examples=40)
 @given(st.sampled_from(RATES), MIXED, STEPS)
-def test_times_lie_where_the_sound_is(stream_rate: int, rates: list[int], steps: list[int]) -> None:
+def test_times_match_the_audio(stream_rate: int, rates: list[int], steps: list[int]) -> None:
     """A word sounds from its start to its end at any rate, and chunks follow each other."""
     chunks, at_s = joined(stream_rate, rates, steps), 0.0
     samples = samples_of(chunks)
@@ -130,7 +130,7 @@ def test_times_lie_where_the_sound_is(stream_rate: int, rates: list[int], steps:
 @pytest.mark.parametrize("rate", RATES)
 @pytest.mark.parametrize("stream_rate", [8_000, *RATES])
 def test_a_part_is_resampled_once_from_the_rate_of_its_engine(rate: int, stream_rate: int) -> None:
-    """Bit for bit what one resampler makes of the whole utterance, but for the fades at its ends."""
+    """The audio is bit for bit that of one resampler for the whole utterance, except for the fades."""
     engine, wanted = ToneEngine(sample_rate=rate), silences(Boundary.SENTENCE, 1.0)
     utterance = engine.plan(SEGMENTS[0], PlanOptions(SpeakOptions(), wanted.lead_s, wanted.tail_s))
     (result,) = engine.step([StepRequest(utterance, 10_000)])
@@ -141,8 +141,8 @@ def test_a_part_is_resampled_once_from_the_rate_of_its_engine(rate: int, stream_
 
 
 @pytest.mark.parametrize("rate", [22_050, 24_000, 22_051])
-def test_no_more_is_held_back_than_it_says(rate: int) -> None:
-    """The scheduler never reckons with too little."""
+def test_no_more_than_the_stated_maximum_is_held_back(rate: int) -> None:
+    """The scheduler relies on this maximum."""
     stream_rate, engine = 32_000, ToneEngine(sample_rate=rate)
     segment = Segment("word " * 30, Span(0, 150), tuple(range(150)), Boundary.SENTENCE, "en")
     utterance = engine.plan(segment, PlanOptions(SpeakOptions(), 0.0, 0.0))
@@ -157,8 +157,8 @@ def test_no_more_is_held_back_than_it_says(rate: int) -> None:
     assert out_s == pytest.approx(in_s, abs=1 / stream_rate)
 
 
-def test_a_part_at_the_rate_of_the_stream_is_not_touched() -> None:
-    """It waits for nothing and is what the engine gave, as in a stream of one rate."""
+def test_a_part_at_the_rate_of_the_stream_is_not_resampled() -> None:
+    """Its samples are those of the engine, and nothing is held back."""
     same, unset = SegmentPart(SEGMENTS[0], 0.4, None, engine_rate=24_000), SegmentPart(SEGMENTS[0], 0.4, None)
     assert same.most_held_s(24_000) == unset.most_held_s(24_000) == 0.0
     engine = ToneEngine()
@@ -175,7 +175,7 @@ def test_a_part_at_the_rate_of_the_stream_is_not_touched() -> None:
 
 @pytest.fixture
 def mixed() -> Iterator[Synthesizer]:
-    """A Mandarin engine at 24 kHz and an English one at 22.05 kHz: both as one voice, and each alone."""
+    """Return a synthesizer with a Mandarin engine at 24 kHz and an English one at 22.05 kHz, together and alone."""
     engines = [
         local_spec("zh24", partial(ToneEngine, languages=("zh",))),
         local_spec("en22", partial(ToneEngine, languages=("en",), sample_rate=22_050)),
@@ -199,7 +199,7 @@ async def chunks_of(
     options: StreamOptions | None = None,
     voice: str = "both",
 ) -> list[Chunk]:
-    """Return the chunks of a stream whose text comes in pieces."""
+    """Return the chunks of a stream whose text is cut at these places."""
     async with synthesizer.stream(voice=voice, options=options) as stream:
         for begin, end in itertools.pairwise((0, *sorted(cuts), len(text))):
             await stream.push(text[begin:end])
@@ -211,7 +211,7 @@ async def chunks_of(
 
 
 def test_cuts_of_the_text_do_not_change_the_sound(mixed: Synthesizer) -> None:
-    """Languages of two rates in one stream: streamed equals whole, bit for bit."""
+    """Languages with two rates share a stream, and streamed equals whole, bit for bit."""
     whole = samples_of(asyncio.run(chunks_of(mixed, TEXT)))
 
     @settings(max_examples=20)
@@ -223,7 +223,7 @@ def test_cuts_of_the_text_do_not_change_the_sound(mixed: Synthesizer) -> None:
 
 
 def test_sound_from_the_cache_is_the_same(mixed: Synthesizer) -> None:
-    """Sound is kept at the rate of its engine, so streams of any rate are served from one entry."""
+    """Audio is cached at the rate of its engine, so one entry serves streams of any rate."""
     fresh = samples_of(asyncio.run(chunks_of(mixed, TEXT)))
     assert mixed._scheduler.cache_counts().num_bytes > 0
     assert np.array_equal(samples_of(asyncio.run(chunks_of(mixed, TEXT))), fresh)
@@ -233,7 +233,7 @@ def test_sound_from_the_cache_is_the_same(mixed: Synthesizer) -> None:
 
 
 def test_pinned_phrases_are_served_at_the_rate_of_the_stream(mixed: Synthesizer) -> None:
-    """A pinned phrase sounds as it does when it is made anew."""
+    """A pinned phrase sounds the same as a freshly rendered one."""
     fresh = samples_of(asyncio.run(chunks_of(mixed, "hello there.")))
     mixed.pin(["hello there."])
     assert np.array_equal(samples_of(asyncio.run(chunks_of(mixed, "hello there."))), fresh)
@@ -241,7 +241,7 @@ def test_pinned_phrases_are_served_at_the_rate_of_the_stream(mixed: Synthesizer)
 
 
 def test_lead_in_pauses_and_marks_count_in_the_rate_of_the_stream(mixed: Synthesizer) -> None:
-    """Also those between parts of different rates."""
+    """This includes pauses and marks between parts of different rates."""
     ssml = '<speak>你好<mark name="a"/><break time="500ms"/><voice name="en22">hello</voice><mark name="b"/></speak>'
     options = StreamOptions(lead_in_ms=100)
     chunks = asyncio.run(chunks_of(mixed, ssml, options=options, voice="zh24"))
@@ -257,7 +257,7 @@ def test_lead_in_pauses_and_marks_count_in_the_rate_of_the_stream(mixed: Synthes
 
 
 def test_each_voice_has_a_rate_of_its_own(mixed: Synthesizer) -> None:
-    """A composite has the highest of its engines, unless another one is declared."""
+    """A composite has the highest rate of its engines, unless it declares another."""
     assert {voice: mixed.rate(voice) for voice in mixed.voices} == {"both": 24_000, "zh24": 24_000, "en22": 22_050}
     assert mixed.sample_rate == 24_000
     assert mixed.speak("hello", voice="en22").sample_rate == 22_050
@@ -265,8 +265,8 @@ def test_each_voice_has_a_rate_of_its_own(mixed: Synthesizer) -> None:
     assert declared["both"].sample_rate == 16_000
 
 
-def test_a_voice_beside_voices_of_another_rate_sounds_as_alone(mixed: Synthesizer) -> None:
-    """Byte for byte: its own streams are not resampled."""
+def test_a_voice_sounds_the_same_beside_voices_of_other_rates(mixed: Synthesizer) -> None:
+    """Its own streams are not resampled."""
     with Synthesizer(
         [local_spec("en", partial(ToneEngine, sample_rate=22_050))], {"en": {"en": "en"}}, default="en"
     ) as alone:
@@ -275,7 +275,7 @@ def test_a_voice_beside_voices_of_another_rate_sounds_as_alone(mixed: Synthesize
 
 
 def test_sound_goes_straight_from_the_engine_to_the_output(mixed: Synthesizer) -> None:
-    """Where rates differ the stream has the output's, and the encoder has nothing to resample."""
+    """If rates differ, the stream has the rate of the output, and the encoder resamples nothing."""
     encoding = choose_encoding("pcm", mixed.rate("both"), sample_rate=16_000)
     options = StreamOptions()
     rate = mixed.stream_rate("both", options, encoding.sample_rate)
@@ -293,8 +293,8 @@ def route(voice: str, *engines: tuple[str, int], rate: int | None = None) -> Rou
     return Route(dict.fromkeys(("en",), engines[0][0]), rate or engines[0][1], voice, engine_rates=rates)
 
 
-def test_the_voice_s_rate_is_kept_where_all_voices_share_it() -> None:
-    """Then the output resamples, as it does where only one voice is loaded."""
+def test_a_rate_shared_by_all_voices_is_the_rate_of_the_stream() -> None:
+    """Then the encoder resamples, as with a single voice."""
     one, two, other = route("a", ("a", 24_000)), route("b", ("b", 24_000)), route("c", ("c", 22_050))
     assert stream_rate(one, [one, two], StreamOptions(), 8_000) == 24_000
     assert stream_rate(one, [one, two, other], StreamOptions(), 8_000) == 8_000
@@ -303,8 +303,8 @@ def test_the_voice_s_rate_is_kept_where_all_voices_share_it() -> None:
 
 
 @pytest.mark.parametrize("rates", [(24_000, 96_000), (4_000, 24_000)])
-def test_rates_that_cannot_be_resampled_are_refused(rates: tuple[int, int]) -> None:
-    """With the range that can; one voice alone may have any rate."""
+def test_rates_that_cannot_be_resampled_are_rejected(rates: tuple[int, int]) -> None:
+    """The error states the range; a single voice may have any rate."""
     engines = [local_spec(f"e{rate}", partial(ToneEngine, sample_rate=rate)) for rate in rates]
     with pytest.raises(InvalidRequest, match="8000 to 48000 Hz"):
         Synthesizer(engines, {spec.name: {"en": spec.name} for spec in engines}, default="e24000")
@@ -315,8 +315,8 @@ def test_rates_that_cannot_be_resampled_are_refused(rates: tuple[int, int]) -> N
 
 
 @pytest.mark.parametrize("sample_rate", [7_999, 48_001])
-def test_a_stream_s_rate_out_of_range_is_refused(sample_rate: int) -> None:
-    """Before anything is opened."""
+def test_a_stream_rate_out_of_range_is_rejected(sample_rate: int) -> None:
+    """The error names the option."""
     with pytest.raises(InvalidRequest, match="sample_rate must be from 8000 to 48000 Hz") as caught:
         StreamOptions(sample_rate=sample_rate)
     assert caught.value.param == "sample_rate"

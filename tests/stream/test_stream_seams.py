@@ -1,4 +1,4 @@
-"""No joint can be heard, whatever is done to the sound: real voices, random steps; and planted faults can."""
+"""Listening tests of joints with effects: none is audible with real voices and random steps; planted faults are."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def softer(samples: Samples, number: int) -> Samples:
 async def spoken(
     voice: tuple[Engine, str], options: StreamOptions, seed: int, *, paces: bool, spoil: Spoil = as_it_is
 ) -> tuple[list[Samples], list[int]]:
-    """Chunks of a stream whose engine's steps are of random length, each maybe spoilt; and where those steps begin."""
+    """Return the chunks of a stream with steps of random length, optionally spoilt, and the places of the steps."""
     random, scheduler, joints, number = np.random.default_rng(seed), ManualScheduler(), [], 0
     scheduler.engine, text = voice
     pace = 1.0 if paces else options.speak.speed
@@ -93,15 +93,15 @@ async def spoken(
 
 
 def judge(chunks: list[Samples], joints: list[int] | None = None) -> Seams:
-    """The joints between chunks, or others."""
+    """Judge the joints between chunks, or other places."""
     borders = np.cumsum([len(chunk) for chunk in chunks])[:-1]
     return seams(np.concatenate(chunks), RATE, borders if joints is None else joints)
 
 
 @pytest.mark.parametrize("name", EFFECTS)
 @pytest.mark.parametrize("paces", [True, False])
-def test_joints_are_nothing_special(voice: tuple[Engine, str], name: str, paces: bool) -> None:
-    """Whatever is done, wherever the steps end; a voice that paces itself, and one that is stretched."""
+def test_joints_are_inaudible_with_effects(voice: tuple[Engine, str], name: str, paces: bool) -> None:
+    """This holds for any effects and steps, and for a voice with its own paces and a stretched one."""
     options = StreamOptions(SpeakOptions(speed=1.2), effects=EFFECTS[name])
     for seed in range(2):
         chunks, steps = manual_stream.run(spoken(voice, options, seed, paces=paces))
@@ -111,23 +111,23 @@ def test_joints_are_nothing_special(voice: tuple[Engine, str], name: str, paces:
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_what_is_lost_behind_the_chain_is_heard(voice: tuple[Engine, str], name: str) -> None:
-    """40 samples at every joint of what is handed out."""
+def test_a_loss_behind_the_chain_is_audible(voice: tuple[Engine, str], name: str) -> None:
+    """A loss of 40 samples at every joint of the output is detected."""
     chunks, _ = manual_stream.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
     assert judge([chunk[40:] for chunk in chunks]).jump_sigmas > 4
 
 
 @pytest.mark.parametrize("name", EFFECTS)
-def test_a_step_of_the_gain_behind_the_chain_is_heard(voice: tuple[Engine, str], name: str) -> None:
-    """6 dB, up and down in turn."""
+def test_a_step_of_the_gain_behind_the_chain_is_audible(voice: tuple[Engine, str], name: str) -> None:
+    """A change of 6 dB, alternately up and down, is detected."""
     chunks, _ = manual_stream.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True))
     assert judge([softer(chunk, number) for number, chunk in enumerate(chunks)]).break_sigmas > 4
 
 
 @pytest.mark.parametrize("name", ["nothing", "louder", "levelled"])
 @pytest.mark.parametrize("spoil", [without_40_samples, softer])
-def test_what_an_engine_spoils_is_heard_through_the_chain(voice: tuple[Engine, str], name: str, spoil: Spoil) -> None:
-    """Effects do not hide it, but for those that put the sound together anew."""
+def test_a_fault_of_the_engine_is_audible_through_the_chain(voice: tuple[Engine, str], name: str, spoil: Spoil) -> None:
+    """Effects do not hide it, except for those that reassemble the audio."""
     chunks, steps = manual_stream.run(spoken(voice, StreamOptions(effects=EFFECTS[name]), 1, paces=True, spoil=spoil))
     assert judge(chunks, steps).heard
 
@@ -135,7 +135,7 @@ def test_what_an_engine_spoils_is_heard_through_the_chain(voice: tuple[Engine, s
 @pytest.mark.parametrize("name", EFFECTS)
 @pytest.mark.parametrize("paces", [True, False])
 def test_any_steps_give_the_same_samples(voice: tuple[Engine, str], name: str, paces: bool) -> None:
-    """Of real voices, bit for bit."""
+    """The samples of real voices agree bit for bit."""
     options = StreamOptions(SpeakOptions(speed=1.2), effects=EFFECTS[name])
     found = [manual_stream.run(spoken(voice, options, seed, paces=paces))[0] for seed in (1, 2, 3)]
     for one, other in pairwise(found):

@@ -1,4 +1,4 @@
-"""What happened when: stamps by table, underruns against a naive player."""
+"""Tests of the timeline: times by table, underruns against a naive player, reports."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from yuliu.types import Ending
 
 
-def test_a_timeline_is_what_happened_first() -> None:
-    """Later segments and sounds do not move the first ones'."""
+def test_a_timeline_keeps_the_first_times() -> None:
+    """Later segments and audio do not change them."""
     trace = TimelineRecorder(100.0)
     trace.text(100.5)
     trace.admitted(101.0)
@@ -41,7 +41,7 @@ def test_a_timeline_is_what_happened_first() -> None:
         last_taken_at_s=112.5,
         ended_at_s=120.0,
         front_end_s=0.1,
-        underrun_s=2.5,  # the listener was dry at 105.5, but his text came at 110
+        underrun_s=2.5,  # the player ran dry at 105.5, but the text came at 110
         longest_gap_s=8.0,
         num_segments=2,
         num_cached_segments=1,
@@ -49,8 +49,8 @@ def test_a_timeline_is_what_happened_first() -> None:
     )
 
 
-def test_the_first_packet_in_parts() -> None:
-    """They add up to the time since the opening; the wait for text is not the machine's."""
+def test_the_time_to_the_first_packet_has_parts() -> None:
+    """The parts add up to the time since the opening, and the wait for text is one of them."""
     line = Timeline(
         opened_at_s=50.0,
         admitted_at_s=50.25,
@@ -81,7 +81,7 @@ def test_the_first_packet_in_parts() -> None:
     )
 )
 def test_underruns_are_those_of_a_player(chunks: list[tuple[int, int, int, bool]]) -> None:
-    """A player ticks through time: it is silent where it has nothing to play while text is there to be spoken."""
+    """A simulated player is silent when it has no audio while there is text to speak."""
     playing: list[tuple[int, int, int]] = []
     trace, at, text_at = TimelineRecorder(0.0), 0, 0
     for gap, length, text_lag, sound in chunks:
@@ -104,7 +104,7 @@ def test_underruns_are_those_of_a_player(chunks: list[tuple[int, int, int, bool]
 
 
 def test_a_chunk_that_waited_for_its_reader_is_no_underrun() -> None:
-    """A reader who takes as he plays is late by himself."""
+    """A reader that takes chunks as it plays them causes its own delay."""
     trace = TimelineRecorder(0.0)
     for number in range(10):
         trace.taken(number * 1.01, 1.0, there_at_s=0.0, text_at_s=0.0)

@@ -1,4 +1,4 @@
-"""How long a stream waits, by table; and its one timer."""
+"""Tests of the time limits of a stream, and of its timer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def late(patient: StreamTimeouts, now: float) -> str | None:
 
 
 def test_without_limits_only_text_is_flushed() -> None:
-    """For ever is the default of a library."""
+    """By default a stream waits forever."""
     patient = patience()
     assert patient.look(10.0, idle=True, offered=True) == math.inf
     assert late(patient, 1e9) is None
@@ -38,8 +38,8 @@ def test_without_limits_only_text_is_flushed() -> None:
     assert not patient.stalled(12.0)
 
 
-def test_a_writer_whose_connection_is_lost_is_waited_for() -> None:
-    """What he may go on with is not spoken before he is back, and then as if it had just come."""
+def test_a_disconnected_writer_does_not_stall() -> None:
+    """Pending text waits for the writer to reconnect, and then as if it had just arrived."""
     patient = patience(total_s=100.0)
     patient.text_came(11.0)
     patient.writer_lost()
@@ -48,7 +48,7 @@ def test_a_writer_whose_connection_is_lost_is_waited_for() -> None:
     patient.writer_back(20.0)
     assert patient.look(20.0, idle=False, offered=False) == 20.5
     assert patient.stalled(20.5)
-    patient.writer_back(20.5)  # he was never gone
+    patient.writer_back(20.5)  # it was never disconnected
     assert patient.stalled(20.5)
     patient.text_done()
     patient.writer_lost()
@@ -56,8 +56,8 @@ def test_a_writer_whose_connection_is_lost_is_waited_for() -> None:
     assert not patient.stalled(99.0)
 
 
-def test_all_is_counted_from_the_opening() -> None:
-    """Whatever happens meanwhile."""
+def test_the_total_limit_counts_from_the_opening() -> None:
+    """Nothing extends it."""
     patient = patience(total_s=5.0)
     patient.text_came(14.9)
     assert patient.look(14.9, idle=False, offered=False) == 15.0
@@ -65,8 +65,8 @@ def test_all_is_counted_from_the_opening() -> None:
     assert late(patient, 15.0) == TOO_LONG
 
 
-def test_idleness_is_counted_from_when_it_began_or_from_the_last_text() -> None:
-    """Work in between and text begin it anew."""
+def test_idle_time_counts_from_its_start_or_from_the_last_text() -> None:
+    """Work and text restart it."""
     patient = patience(idle_text_s=2.0)
     assert patient.look(10.0, idle=True, offered=False) == 12.0
     assert patient.look(11.0, idle=True, offered=False) == 12.0
@@ -80,8 +80,8 @@ def test_idleness_is_counted_from_when_it_began_or_from_the_last_text() -> None:
     assert late(patient, 22.0) == NO_TEXT
 
 
-def test_a_reader_stalls_from_the_last_chunk_that_it_took() -> None:
-    """Each one that is taken gives it time for the next."""
+def test_a_stalled_reader_is_timed_from_its_last_chunk() -> None:
+    """Each chunk that it takes restarts the time."""
     patient = patience(stalled_reader_s=2.0)
     assert patient.look(10.0, idle=False, offered=True) == 12.0
     assert patient.look(11.0, idle=False, offered=True) == 12.0
@@ -95,7 +95,7 @@ def test_a_reader_stalls_from_the_last_chunk_that_it_took() -> None:
 
 
 class Owner:
-    """Something that has an alarm."""
+    """Owner of a timer."""
 
     def __init__(self) -> None:
         self.rung_at_s: list[float] = []
@@ -115,8 +115,8 @@ class Owner:
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.sampled_from([1, 3, 8, math.inf]))))
-def test_an_alarm_rings_when_it_is_due_and_has_one_timer(moves: list[tuple[int, float]]) -> None:
-    """Whatever is wanted in whatever order, as a naive clock would."""
+def test_the_timer_fires_when_it_is_due_and_has_one_handle(moves: list[tuple[int, float]]) -> None:
+    """It agrees with a naive clock for any requests in any order."""
 
     async def check() -> None:
         loop = asyncio.get_running_loop()
@@ -136,8 +136,8 @@ def test_an_alarm_rings_when_it_is_due_and_has_one_timer(moves: list[tuple[int, 
     run(check())
 
 
-def test_an_alarm_does_not_keep_its_owner() -> None:
-    """Who is dropped is not rung."""
+def test_a_timer_does_not_keep_its_owner_alive() -> None:
+    """A dropped owner is not called."""
 
     async def check() -> None:
         owner = Owner()
@@ -152,8 +152,8 @@ def test_an_alarm_does_not_keep_its_owner() -> None:
 
 @pytest.mark.parametrize("name", ["idle_text_s", "total_s", "stalled_reader_s"])
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
-def test_a_limit_is_a_time(name: str, value: float) -> None:
-    """None is the way to have none."""
+def test_invalid_limits_are_rejected(name: str, value: float) -> None:
+    """None stands for no limit."""
     with pytest.raises(InvalidRequest, match=name) as error:
         StreamLimits(**{name: value})
     assert error.value.param == name

@@ -1,4 +1,4 @@
-"""Whom a listener waits for who has nothing to hear: the writer or the machine."""
+"""Tests of ``waits_for``: a silent stream waits for text or for audio."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def turn(stream: Stream) -> str:
-    """Whose it is."""
+    """Return the value of ``waits_for``."""
     return stream.waits_for
 
 
-def test_says_whose_turn_it_is() -> None:
-    """Text that is not certain yet is no work for the machine."""
+def test_a_stream_waits_for_audio_once_text_is_certain() -> None:
+    """Text that is not certain yet waits for more text."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -43,8 +43,8 @@ def test_says_whose_turn_it_is() -> None:
     run(check())
 
 
-def test_text_without_sound_is_no_work() -> None:
-    """Nothing is waited for but more text, once it is known that it has none."""
+def test_text_without_audio_waits_for_more_text() -> None:
+    """The stream waits for text as soon as the plan shows that there is no audio."""
 
     async def check() -> None:
         scheduler = ManualScheduler()

@@ -1,4 +1,4 @@
-"""A stream whose text is to be read as one language."""
+"""Tests of a stream whose text is read as one language."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from yuliu.stream import Route, Stream, StreamContext, StreamOptions
 
 
 def languages(scheduler: ManualScheduler) -> list[tuple[str, str | None]]:
-    """What was given to engines, as which language."""
+    """Return the text and the language of each submitted segment."""
     return [(segment.text.strip(), segment.lang) for segment, _ in scheduler.segments]
 
 
 def test_all_text_is_read_as_the_language() -> None:
-    """Digits alone have no script; a language that is asked for is not asked of the script at all."""
+    """The requested language applies to any script, and to digits, which have none."""
 
     async def check() -> None:
         for lang in ("zh", "en"):
@@ -31,8 +31,8 @@ def test_all_text_is_read_as_the_language() -> None:
     run(check())
 
 
-def test_markup_has_the_last_word() -> None:
-    """``xml:lang`` is said of a place in the text, the option of all of it."""
+def test_markup_overrides_the_language_of_the_stream() -> None:
+    """``xml:lang`` applies to a place in the text, the option to the rest."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -45,8 +45,8 @@ def test_markup_has_the_last_word() -> None:
     run(check())
 
 
-def test_words_of_the_reader_are_in_the_language() -> None:
-    """What is announced in place of code, beside text of another script."""
+def test_announcements_are_in_the_language_of_the_stream() -> None:
+    """Omitted code is announced in it, next to text of another script."""
 
     async def check() -> None:
         said = []
@@ -63,8 +63,8 @@ def test_words_of_the_reader_are_in_the_language() -> None:
     run(check())
 
 
-def test_it_changes_for_what_is_not_cut_so_far() -> None:
-    """And back to what the script says."""
+def test_the_language_changes_for_text_that_is_not_cut_yet() -> None:
+    """``auto`` returns to the choice by script."""
 
     async def check() -> None:
         scheduler = ManualScheduler()
@@ -84,8 +84,8 @@ def test_it_changes_for_what_is_not_cut_so_far() -> None:
     run(check())
 
 
-def test_a_language_that_is_not_spoken_is_refused() -> None:
-    """By the name of the field, before anything is opened; a stream that runs stays as it was."""
+def test_a_language_that_the_voice_does_not_speak_is_rejected() -> None:
+    """The error names the field, and an open stream stays as it is."""
 
     async def check() -> None:
         scheduler = ManualScheduler()

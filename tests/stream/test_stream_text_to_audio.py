@@ -1,4 +1,4 @@
-"""A stream from text deltas to its ending, on the weightless engine."""
+"""Tests of a stream from text deltas to its ending, with the weightless engine."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def ended(stream: Stream) -> Ending:
     return stream.ending
 
 
-async def test_chunks_follow_each_other_without_gap() -> None:
-    """Each chunk starts where the one before ended, and the ending tells their whole length."""
+async def test_chunks_have_no_gaps() -> None:
+    """Each chunk starts at the end of the previous one, and the ending states the total length."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
             chunks = await say(stream, [TEXT])
@@ -78,7 +78,7 @@ async def test_chunks_follow_each_other_without_gap() -> None:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(0, len(TEXT)), max_size=8))
 def test_deltas_do_not_change_the_sound(cuts: list[int]) -> None:
-    """However the text is cut into deltas, the samples are the same."""
+    """The samples are the same for any cuts of the text."""
     places = [0, *sorted(cuts), len(TEXT)]
     deltas = [TEXT[a:b] for a, b in itertools.pairwise(places)]
 
@@ -90,8 +90,8 @@ def test_deltas_do_not_change_the_sound(cuts: list[int]) -> None:
     asyncio.run(run())
 
 
-async def test_streams_side_by_side_sound_as_each_alone() -> None:
-    """Sixteen streams at once give the samples that each gives alone."""
+async def test_concurrent_streams_sound_as_each_alone() -> None:
+    """Sixteen streams at once have the samples that each has alone."""
     texts = [f"Text number {'very ' * i} long. 第{i}个。" for i in range(16)]
     with synthesizer() as toy:
         alone = [toy.speak(text).samples for text in texts]
@@ -105,7 +105,7 @@ async def test_streams_side_by_side_sound_as_each_alone() -> None:
 
 
 async def test_timings_are_monotonic_within_the_audio_and_point_at_their_source() -> None:
-    """Every unit has its place in the text and in the sound."""
+    """Every unit has a position in the text and in the audio."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
             chunks = await say(stream, [TEXT])
@@ -118,8 +118,8 @@ async def test_timings_are_monotonic_within_the_audio_and_point_at_their_source(
 
 @pytest.mark.parametrize("kind", ["fail_plans", "fail_steps"])
 @pytest.mark.parametrize("error", [SynthesisFailed, RuntimeError])
-async def test_killed_at_every_call_it_fails_once_and_visibly(kind: str, error: type[Exception]) -> None:
-    """Whichever plan or step fails, and its repeat: what was made is given, then the error; no character is lost."""
+async def test_a_failure_at_any_call_ends_the_stream_visibly(kind: str, error: type[Exception]) -> None:
+    """After a failed plan or step and its repeat, finished audio is returned, then the error; no character is lost."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
             whole = joined(await say(stream, [TEXT]))
@@ -150,8 +150,8 @@ async def test_killed_at_every_call_it_fails_once_and_visibly(kind: str, error: 
         pytest.fail("the text never got past its failures")
 
 
-async def test_cancel_is_final_and_drops_what_was_not_taken() -> None:
-    """After cancel there is no chunk, one ending, and no work."""
+async def test_cancel_is_final_and_drops_chunks_not_taken() -> None:
+    """After cancel there are no chunks, one ending and no work."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
             await stream.push(TEXT * 20)
@@ -168,8 +168,8 @@ async def test_cancel_is_final_and_drops_what_was_not_taken() -> None:
         assert toy.num_streams == 0
 
 
-async def test_leaving_the_block_early_cancels() -> None:
-    """A stream that is left before its end is cancelled, also by an exception."""
+async def test_leaving_the_block_early_cancels_the_stream() -> None:
+    """This includes leaving it by an exception."""
     with synthesizer() as toy:
         with pytest.raises(ZeroDivisionError):
             async with toy.stream() as stream:
@@ -180,7 +180,7 @@ async def test_leaving_the_block_early_cancels() -> None:
 
 
 async def test_text_without_end_is_spoken_after_a_stall() -> None:
-    """A sentence that might go on is spoken when nothing follows in time, and the stream goes on after it."""
+    """A sentence that might continue is spoken when nothing follows in time, and the stream continues after it."""
     with synthesizer() as toy:
         async with toy.stream(options=StreamOptions(stall_s=0.01)) as stream:
             await stream.push("Let me check that")
@@ -192,8 +192,8 @@ async def test_text_without_end_is_spoken_after_a_stall() -> None:
         assert ended(stream).coverage.spoken == (Span(0, 26),)
 
 
-async def test_push_waits_while_much_text_waits() -> None:
-    """Text is bounded: a writer far ahead of the reader is held back, and let go when the reader reads."""
+async def test_push_waits_while_too_much_text_is_pending() -> None:
+    """A writer far ahead of the reader waits until the reader takes chunks."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
 
@@ -214,8 +214,8 @@ async def test_push_waits_while_much_text_waits() -> None:
             assert await writing == 1000
 
 
-async def test_a_writer_held_back_is_not_taken_for_stalled() -> None:
-    """While push waits for a slow reader the text before it is not flushed in the middle of a sentence."""
+async def test_a_waiting_writer_is_not_stalled() -> None:
+    """While push waits for a slow reader, earlier text is not flushed in the middle of a sentence."""
     with synthesizer() as toy:
         async with toy.stream(options=StreamOptions(stall_s=0.01)) as stream:
 
@@ -238,7 +238,7 @@ async def test_a_writer_held_back_is_not_taken_for_stalled() -> None:
 
 
 async def test_text_before_a_cancelled_push_is_spoken_after_a_stall() -> None:
-    """A writer that gives up while it is held back has still stalled."""
+    """A writer that gives up waiting has stalled."""
     with synthesizer() as toy:
         async with toy.stream(options=StreamOptions(stall_s=0.01)) as stream:
             await stream.push("This is a sentence.\n" * 40 + "And the last words")
@@ -252,8 +252,8 @@ async def test_text_before_a_cancelled_push_is_spoken_after_a_stall() -> None:
         assert "come" not in said
 
 
-async def test_sound_waits_bounded_for_its_reader() -> None:
-    """A reader that does not read stops the engine."""
+async def test_unread_audio_is_bounded() -> None:
+    """The engine stops for a reader that takes nothing."""
     engine = ToneEngine()
     with Synthesizer(
         [local_spec("tone", lambda: engine)], {"tone": {"en": "tone"}}, default="tone", num_workers=1
@@ -266,8 +266,8 @@ async def test_sound_waits_bounded_for_its_reader() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n\t ", "。。。", "…!?", "🙂"])
-async def test_text_without_words_finishes_without_sound(text: str) -> None:
-    """Nothing to say is not an error of the stream: all of it is skipped by rule."""
+async def test_text_without_words_finishes_without_audio(text: str) -> None:
+    """It is not an error: all of it is skipped by a rule."""
     with synthesizer() as toy:
         async with toy.stream() as stream:
             assert await say(stream, [text]) == []
@@ -276,8 +276,8 @@ async def test_text_without_words_finishes_without_sound(text: str) -> None:
         assert tiles(stream.ending.coverage, len(text))
 
 
-async def test_a_language_the_voice_lacks_is_skipped_by_name() -> None:
-    """An English voice speaks the English and names the rest."""
+async def test_text_in_an_unsupported_language_is_skipped() -> None:
+    """An English voice speaks the English text and skips the rest by its rule."""
     text = "Good morning. 大家早上好。 Goodbye."
     with synthesizer() as toy:
         async with toy.stream(voice="en") as stream:
@@ -289,15 +289,15 @@ async def test_a_language_the_voice_lacks_is_skipped_by_name() -> None:
 
 
 @pytest.mark.parametrize("speed", [0.0, -1.0, 0.2, 4.1, float("nan"), float("inf")])
-def test_impossible_speed_is_refused_before_anything_is_opened(speed: float) -> None:
-    """The message says what is accepted."""
+def test_a_speed_out_of_range_is_rejected_before_opening(speed: float) -> None:
+    """The message states the range."""
     with pytest.raises(InvalidRequest, match=r"0\.25 to 4") as error:
         StreamOptions(SpeakOptions(speed=speed))
     assert error.value.param == "speed"
 
 
 async def test_closing_the_synthesizer_fails_its_streams() -> None:
-    """Nobody waits for ever on a synthesizer that is gone."""
+    """No stream waits forever on a closed synthesizer."""
     toy = synthesizer()
     async with toy.stream() as stream:
         await stream.push("This will never end")
@@ -309,8 +309,8 @@ async def test_closing_the_synthesizer_fails_its_streams() -> None:
     assert stream.ending.coverage.failed == (Span(0, 19),)
 
 
-async def test_an_abandoned_stream_does_not_hurt_the_worker() -> None:
-    """A stream whose loop is gone leaves the worker working for others."""
+async def test_an_abandoned_stream_does_not_affect_the_worker() -> None:
+    """The worker continues for others after a stream's loop is closed."""
     with synthesizer() as toy:
 
         async def abandon() -> Stream:
