@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import yuliu
 from yuliu.cli.text_input.deltas import arrivals_of
-from yuliu.errors import UnknownLexicon
-from yuliu.explanation import Explainer, TimedDelta
+from yuliu.errors import InvalidRequest, UnknownLexicon
+from yuliu.explanation import Explainer, TimedDelta, explain
 from yuliu.text.lexicon import Entry
 
 if TYPE_CHECKING:
@@ -163,3 +163,23 @@ def test_any_cutting_gives_the_same_explanation(text: str, cuts: list[int]) -> N
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     pieces = [TimedDelta(text[start:end], 0.0) for start, end in pairwise(edges)]
     assert EXPLAINER.follow(pieces, timed=False) == EXPLAINER.explain(text)
+
+
+def test_the_values_of_an_arriving_text_tell_when_segments_are_certain() -> None:
+    """Those of a whole text do not."""
+    found = EXPLAINER.follow([TimedDelta("Hello there. ", 0.0), TimedDelta("Bye", 1.0)]).to_values()
+    assert [segment["emitted"]["by"] for segment in found["segments"]] == ["stall", "end"]
+    assert "emitted" not in EXPLAINER.explain("Hello there.").to_values()["segments"][0]
+
+
+def test_a_language_by_any_tag() -> None:
+    """One that is not known is refused by its name."""
+    assert EXPLAINER.explain("25%", lang="EN_us") == EXPLAINER.explain("25%", lang="en")
+    with pytest.raises(InvalidRequest, match="there is no language 'fr'; there are zh, en") as caught:
+        EXPLAINER.explain("25%", lang="fr")
+    assert caught.value.param == "lang"
+
+
+def test_the_shared_explainer_explains_alike() -> None:
+    """It is made once, at the first call."""
+    assert explain("25%", lang="en").segments == explain("25%", lang="en").segments

@@ -275,3 +275,16 @@ def test_what_could_not_work_is_refused(arguments: dict[str, Any], param: str) -
     with pytest.raises(InvalidRequest) as refusal:
         Chunking(**arguments)
     assert refusal.value.param == param
+
+
+def test_fixed_does_not_cut_a_long_number() -> None:
+    """A run without any place to cut goes on beyond the range."""
+    assert cut("1234567890" * 3 + "你好世界", Chunking("fixed")) == ["1234567890" * 3 + "你好世界"]
+
+
+@pytest.mark.parametrize("fixed_weight", [-1.0, 61.0])
+def test_a_fixed_weight_above_the_limit_is_refused(fixed_weight: float) -> None:
+    """Or one below zero."""
+    with pytest.raises(InvalidRequest, match="from 0 to limit") as caught:
+        SegmenterOptions(fixed_weight=fixed_weight)
+    assert caught.value.param == "fixed_weight"

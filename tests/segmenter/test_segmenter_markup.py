@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -127,3 +128,27 @@ def test_parts_keep_style_pause_hints_and_marks() -> None:
     assert (zh.text.strip(), zh.pause_s, zh.hints) == ("你好", None, ())
     assert (en.text, en.pause_s, en.hints) == ("hello.", 2.0, (Hint(Span(0, 5), "phonemes", "x", "ipa"),))
     assert [mark.name for mark in zh.marks + en.marks] == ["m"]
+
+
+def test_a_segment_without_text_stays_whole() -> None:
+    """Its language is the preferred one."""
+    segment = Segment("", Span(3, 3), (), Boundary.SENTENCE)
+    assert [(part.text, part.lang) for part in split_segment(segment, ["zh", "en"])] == [("", "zh")]
+
+
+def test_a_hinted_place_is_not_cut_between_languages() -> None:
+    """Though what is said there is in two."""
+    segment = Segment("看GPT吧", Span(0, 5), (0, 1, 2, 3, 4), Boundary.SENTENCE)
+    hint = Hint(Span(1, 4), "spoken", "吉皮提 model")
+    parts = split_segment(replace(segment, hints=(hint,)), ["zh", "en"])
+    assert [part.text for part in parts] == ["看GPT", "吧"]
+    empty = Hint(Span(1, 4), "spoken", "")
+    assert [part.text for part in split_segment(replace(segment, hints=(empty,)), ["zh", "en"])] == ["看", "GPT", "吧"]
+
+
+def test_phonemes_of_another_language_do_not_decide_the_language() -> None:
+    """The place is split as if it had no hint."""
+    segment = Segment(
+        "看GPT", Span(0, 4), (0, 1, 2, 3), Boundary.SENTENCE, hints=(Hint(Span(1, 4), "phonemes", "x", "ipa"),)
+    )
+    assert [part.lang for part in split_segment(segment, ["zh"])] == ["zh", None]

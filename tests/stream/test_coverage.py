@@ -106,3 +106,30 @@ def test_overlapping_skips_count_once() -> None:
     coverage = ledger.coverage()
     assert coverage.skipped == (Skipped(Span(2, 3), "symbol"), Skipped(Span(4, 5), "emoji"))
     assert (coverage.spoken, coverage.failed) == ((Span(3, 4),), (Span(0, 2), Span(5, 6)))
+
+
+def test_neighbouring_skips_of_one_rule_are_one() -> None:
+    """However many pieces the reader found them in; parts around them are spoken."""
+    ledger = Ledger()
+    ledger.received(12)
+    for span, rule in (((2, 3), "markdown"), ((3, 5), "markdown"), ((5, 6), "url"), ((8, 9), "url")):
+        ledger.left_out(Skipped(Span(*span), rule))
+    ledger.spoken(Span(0, 4), [])
+    ledger.spoken(Span(4, 12), [Skipped(Span(9, 10), "symbol")])
+    found = ledger.coverage()
+    assert found.spoken == (Span(0, 2), Span(6, 8), Span(10, 12))
+    assert found.skipped == (
+        Skipped(Span(2, 5), "markdown"),
+        Skipped(Span(5, 6), "url"),
+        Skipped(Span(8, 9), "url"),
+        Skipped(Span(9, 10), "symbol"),
+    )
+    assert found.failed == ()
+
+
+def test_skips_of_one_source_character_are_told_once() -> None:
+    """Two characters of the spoken text may stand for one of the source."""
+    ledger = Ledger()
+    ledger.received(2)
+    ledger.spoken(Span(0, 2), [Skipped(Span(1, 2), "symbol"), Skipped(Span(1, 2), "symbol")])
+    assert ledger.coverage() == Coverage((Span(0, 1),), (Skipped(Span(1, 2), "symbol"),), ())

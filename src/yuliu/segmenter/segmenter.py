@@ -15,7 +15,7 @@ from yuliu.segmenter.options import MIN_WEIGHT, NUM_HELD_BACK, SegmenterOptions,
 from yuliu.text.markup import CleanText, Pause, Restyle, UnitEnd
 from yuliu.text.phrasing import cut_between_words, places_between_words
 from yuliu.text.sentences import Break, BreakFinder
-from yuliu.types import Boundary, Mark, Segment, Skipped, Span, Style
+from yuliu.types import Boundary, Mark, Segment, Span, Style
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -120,7 +120,7 @@ class Segmenter:
                 return self.restyle(event.style)
             case Mark():
                 self.mark(event)
-            case Skipped():
+            case _:
                 self.skip(event.source.end)
         return []
 

@@ -108,3 +108,10 @@ def test_any_hints_leave_the_text_tiled(text: str, hints: list[Hint]) -> None:
     assert [piece.source.start for piece in reading.pieces] == edges[:-1]
     assert edges[-1] == len(text)
     assert [unit.source for unit in reading.units] == sorted(unit.source for unit in reading.units)
+
+
+def test_a_text_that_is_no_number_is_not_said_as_one() -> None:
+    """The hint is refused, and the text is read as ever."""
+    reading = ENGLISH.read("room A", [Hint(Span(5, 6), "say_as", "cardinal")])
+    assert [refused.rule for refused in reading.refused] == ["say_as_unknown"]
+    assert reading.spoken == "room A"

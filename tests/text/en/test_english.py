@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from yuliu.text.en import English, measures
+from yuliu.text.en.pronounce import Token, _Walk
 from yuliu.text.en.rules import words as abbreviations
 from yuliu.text.en.tables import listing
 
@@ -259,3 +260,22 @@ def test_threads_share_one_reader(english: English) -> None:
         thread.join()
     for name, found in together.items():
         assert found == alone[name:] + alone[:name]
+
+
+def test_a_dash_between_words_is_a_pause() -> None:
+    """A hyphen with spaces around it, as well."""
+    units = SHARED.read("well - yes").units
+    assert units[0].after == " — "
+
+
+@pytest.mark.parametrize(("text", "phonemes"), [("résumé", "ɹˈɛzəmˌA"), ("exposé", "ˌɛkspOzˈA")])
+def test_accents_tell_words_apart(text: str, phonemes: str) -> None:
+    """The lexicon has only the words without them."""
+    (unit,) = SHARED.read(text).units
+    assert "".join(unit.phonemes) == phonemes
+
+
+def test_a_word_of_unknown_letters_stands_at_the_token_at_hand() -> None:
+    """Should the G2P ever change a letter, no place is lost."""
+    walk = _Walk([Token("ab", 0, 2, space=True, rewritten=False), Token("c", 3, 4, space=False, rewritten=False)])
+    assert [walk.next(word) for word in ("ab", "x", "c")] == [("ab", 0, 2), ("x", 0, 0), ("c", 3, 4)]

@@ -213,3 +213,16 @@ def test_digests_tell_apart_what_changes_spoken_forms() -> None:
     ]
     assert words[0].digests == words[1].digests != words[2].digests
     assert Words((Lexicon.of("d", [Entry("x", "y")]),)).digests == ()
+
+
+def test_tables_can_be_made_ahead() -> None:
+    """What is found is the same."""
+    lexicon = Lexicon.of("x", [Entry("SQL", "sequel"), Entry("GPT", "chat", lang="en", stage="after")])
+    lexicon.index()
+    assert [hit.entry.text for hit in Words((lexicon,)).hits("SQL GPT")] == ["SQL"]
+
+
+def test_an_entry_for_a_language_holds_in_each_of_its_places() -> None:
+    """The languages of a text are found out once."""
+    words = Words((Lexicon.of("x", [Entry("GPT", "chat", lang="en-US"), Entry("OK", "好", lang="zh-CN")]),))
+    assert [hit.span for hit in words.hits("GPT and GPT, 请说OK吧")] == [Span(0, 3), Span(8, 11), Span(15, 17)]

@@ -412,3 +412,33 @@ def test_marks_know_their_place() -> None:
     events, _ = events_of(["<speak>a<mark name='here'/>b</speak>"])
     assert [event for event in events if isinstance(event, Mark)] == [Mark("here", 27)]
     assert not [event for event in events if isinstance(event, Restyle)]
+
+
+def test_a_formula_without_words_is_skipped() -> None:
+    """As are all formulas with ``math="skip"``, and a dollar sign at the end is text."""
+    assert clean("$\\left\\right$ x") == " x"
+    assert clean("a $x$ b", MarkupOptions(math="skip")) == "a  b"
+    assert clean("cost $") == "cost $"
+    assert clean("a$x^2$ b") == "a$x^2$ b"
+
+
+def test_a_long_formula_is_announced() -> None:
+    """By the word for a formula, in the language of the text around it."""
+    formula = "x" + "+x" * 70
+    assert clean(f"看 ${formula}$ 。") == "看 公式 。"
+
+
+def test_code_that_is_spoken_may_break_off_inside_a_line() -> None:
+    """No unit ends there."""
+    assert clean("```\nab", MarkupOptions(code_blocks="speak")) == "|\n|ab"
+
+
+def test_the_language_of_the_text_may_change_on_the_way() -> None:
+    """Added words follow it."""
+    reader = MarkupReader(MarkupOptions(emoji="name"))
+    events = reader.push("hi 🙂 ")
+    reader.read_as("zh")
+    events += [*reader.push("🙂 ok"), *reader.flush()]
+    said = "".join(event.text for event in events if isinstance(event, CleanText))
+    assert "smil" in said
+    assert "微笑" in said

@@ -157,3 +157,32 @@ def test_line_ends_in_documents_are_layout() -> None:
     events = reader.push("<speak>\n<p>a\nb</p>\n</speak>")
     assert "".join(event.text for event in events if isinstance(event, CleanText)) == " a b "
     assert len([event for event in events if isinstance(event, UnitEnd)]) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<break time='soon'/>a",
+        "<break strength='huge'/>a",
+        "<mark/>a",
+        "<voice gender='female'>a</voice>",
+        "<prosody rate='-200%'>a</prosody>",
+        "<prosody pitch='-100%'>a</prosody>",
+        "<prosody pitch='300Hz'>a</prosody>",
+        "<prosody volume='+7'>a</prosody>",
+    ],
+)
+def test_an_attribute_that_is_not_understood_is_ignored_with_a_warning(text: str) -> None:
+    """The text of the element is read."""
+    assert read(f"<speak>{text}</speak>") == (["a"], (ssml.VALUE,))
+
+
+def test_emphasis_none_needs_no_warning() -> None:
+    """Other levels cannot be spoken."""
+    assert inside("<emphasis level='none'>a</emphasis>") == ["a"]
+
+
+@pytest.mark.parametrize("text", ["<sub alias=''>x</sub>", "<sub alias='y'></sub>"])
+def test_a_substitution_without_text_or_alias_is_silent(text: str) -> None:
+    """Both sides of a substitution are needed."""
+    assert inside(text) == []

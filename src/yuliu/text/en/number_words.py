@@ -49,13 +49,13 @@ def cardinal(value: int) -> str:
     if value == 0:
         return "zero"
     groups: list[str] = []
-    for scale in _SCALES:
+    scales = iter(_SCALES)
+    while value:
         value, group = divmod(value, 1000)
+        scale = next(scales)
         if group:
             words = _below_thousand(group)
             groups.insert(0, " ".join(words if scale == "_" else [*words, scale]))
-        if not value:
-            break
     return " ".join(groups)
 
 

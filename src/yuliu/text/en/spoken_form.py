@@ -60,8 +60,6 @@ def _spaced(parts: list[FormPart]) -> Iterator[FormPart]:
                 spoken = " " + spoken
             if spoken.strip() and _joins(spoken[-1:], following):
                 spoken += " "
-        elif not spoken:
-            continue
         before = spoken[-1:] or before
         yield FormPart(part.start, part.end, spoken, part.rewritten, part.phonemes)
 

@@ -22,8 +22,6 @@ _TRAILING = ".,;:!?'_~"
 
 def url(cursor: Cursor) -> Progress:
     """Match ``https://host/path``."""
-    if cursor.before.isalnum() and cursor.before.isascii():
-        return Progress.NOT_MINE
     found = cursor.look(_URL, _URL_BEGUN)
     if isinstance(found, Progress):
         return found

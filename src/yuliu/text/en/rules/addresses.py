@@ -80,12 +80,8 @@ def _file(match: re.Match[str]) -> str:
     stem, _, extension = match.group().rpartition(".")
     said = _SAID_EXTENSIONS.get(extension.lower())
     if said is None:
-        letters = re.match(r"[A-Za-z]+", extension)
-        said = (
-            f"{letters.group().upper()} {number(extension[-1]) if extension[-1].isdigit() else ''}".strip()
-            if letters
-            else ""
-        )
+        letters = extension.rstrip("0123456789")
+        said = f"{letters.upper()} {number(extension[-1])}" if extension[-1].isdigit() else letters.upper()
     return f"{name_words(stem)} dot {said}"
 
 

@@ -30,9 +30,7 @@ def _date(match: re.Match[str]) -> str | None:
     return f"{spell_digits(year)}年{_whole(month)}月" + (f"{_whole(day)}日" if day else "")
 
 
-def _year_month(match: re.Match[str]) -> str | None:
-    if after(match, 2) in ("赛季", "学年", "财年", "年度"):
-        return None
+def _year_month(match: re.Match[str]) -> str:
     return f"{spell_digits(match['y'])}年{_whole(match['m'])}月"
 
 
