@@ -1,4 +1,4 @@
-"""What becomes of a text before any sound is made: clean text, segments, languages, words, pronunciation."""
+"""Explanation of a text before any audio is made: clean text, segments, languages, words, pronunciation."""
 
 from yuliu.explanation.explainer import Explainer, TimedDelta, explain, pause_ms_of
 from yuliu.explanation.values import Explanation

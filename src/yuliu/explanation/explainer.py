@@ -1,4 +1,4 @@
-"""Explains texts: the parts that speak, put together as in :mod:`yuliu.stream`, without engines or a clock."""
+"""Explanation of texts by the parts of a stream (:mod:`yuliu.stream`), without engines or a clock."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
     from yuliu.types import Lang, Segment, Span
 
 OOV_VOICE, OOV_FILE = "heart", "oov.onnx"
-"""The voice whose net reads English words that no dictionary has, if it is on this machine."""
+"""Voice whose model reads English words outside the dictionaries, if it is installed."""
 _DEFAULT = StreamOptions()
 _PAUSE = re.compile(r"@@PAUSE (\d{1,9})@@")
 
 
 @dataclass(frozen=True, slots=True)
 class TimedDelta:
-    """A piece of a text and when it comes."""
+    """Piece of a text and its arrival time."""
 
     text: str
     at_s: float
@@ -45,18 +45,18 @@ class TimedDelta:
 
 
 def pause_ms_of(delta: str) -> int | None:
-    """How long a delta such as ``@@PAUSE 900@@`` waits, milliseconds; None if it is text."""
+    """Return the length of a pause delta such as ``@@PAUSE 900@@``, milliseconds; None for text."""
     pause = _PAUSE.fullmatch(delta)
     return int(pause[1]) if pause else None
 
 
 class Explainer:
-    """Explains texts as the voices ``baker`` and ``heart`` would speak them.
+    """Explainer of texts as the voices ``baker`` and ``heart`` speak them.
 
-    Makes the front ends when it is made: about a second. Safe to share between threads.
+    Construction makes the front ends of all languages: about a second. Safe to share between threads.
 
     Args:
-        home: Where lexicons and voices are kept; None takes $YULIU_HOME or the platform's folder for application data.
+        home: Folder of lexicons and voices; None takes $YULIU_HOME or the platform's folder for application data.
     """
 
     def __init__(self, home: Path | None = None) -> None:
@@ -67,15 +67,16 @@ class Explainer:
         self._lexicons = LexiconStore(home)
 
     def explain(self, text: str, *, lang: str | None = None, options: StreamOptions = _DEFAULT) -> Explanation:
-        """Explain a text that is there as a whole.
+        """Explain a complete text.
 
         Args:
             text: Any text.
-            lang: BCP 47 tag of the language that all of it is read as; None decides by script.
-            options: As for a stream: how it is cut and cleaned, and which lexicons hold.
+            lang: BCP 47 tag of the language of the whole text; None decides by script.
+            options: Options of a stream: cutting, markup and lexicons.
 
         Raises:
-            UnknownLexicon: ``options`` names a lexicon that is not there.
+            UnknownLexicon: ``options`` names a lexicon that does not exist.
+            InvalidRequest: ``lang`` is not a known language.
         """
         return self.follow([TimedDelta(text, 0.0)], lang=lang, options=replace(options, stall_s=0.0), timed=False)
 
@@ -89,16 +90,17 @@ class Explainer:
     ) -> Explanation:
         """Explain a text that arrives in pieces, on a clock that need not be real.
 
-        A pause of ``options.stall_s`` or more between two pieces flushes what is pending, as in a stream.
+        A pause of ``options.stall_s`` or more between two pieces flushes pending text, as in a stream.
 
         Args:
-            arrivals: The pieces, in order.
-            lang: BCP 47 tag of the language that all of it is read as; None decides by script.
-            options: As for a stream.
-            timed: Whether to tell when each segment could first be spoken.
+            arrivals: Pieces in order.
+            lang: BCP 47 tag of the language of the whole text; None decides by script.
+            options: Options of a stream.
+            timed: Include the time at which each segment could first be spoken.
 
         Raises:
-            UnknownLexicon: ``options`` names a lexicon that is not there.
+            UnknownLexicon: ``options`` names a lexicon that does not exist.
+            InvalidRequest: ``lang`` is not a known language.
         """
         words = self._lexicons.words(options.lexicon, options.lexicon_entries)
         settled = None if lang is None else parse_language(lang, param="lang")
@@ -112,7 +114,7 @@ class Explainer:
 
 
 class _ExplanationRun:
-    """One text on its way."""
+    """Run over one text."""
 
     def __init__(self, front_ends: FrontEnds, words: Words, *, lang: Lang | None, options: StreamOptions) -> None:
         self.text: list[str] = []
@@ -133,11 +135,11 @@ class _ExplanationRun:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What the reader could not follow."""
+        """Parts of the markup that could not be followed."""
         return self._reader.warnings
 
     def take(self, arrival: TimedDelta) -> None:
-        """The next piece; before it the pause before it, if that is long."""
+        """Take the next piece, after the pause before it, if that is long."""
         if self._first_s is None:
             self._first_s = arrival.at_s
         elif arrival.at_s - self._last_s >= self._stall_s:
@@ -148,7 +150,7 @@ class _ExplanationRun:
         self._take(self._reader.push(arrival.text), "text", arrival.at_s)
 
     def end(self) -> None:
-        """Nothing more comes."""
+        """Flush the rest of the text."""
         self._flush("end", self._last_s)
 
     def _flush(self, by: Literal["stall", "end"], at_s: float) -> None:
@@ -174,7 +176,7 @@ class _ExplanationRun:
                 self.segments.append(replace(explained, skipped=tuple(skipped), emitted=emission))
 
     def _skipped_in(self, source: Span) -> list[SkippedSpan]:
-        """What the reader left out inside a segment."""
+        """Return the text that the reader skipped inside a segment."""
         passed = [skip for skip in self._between if skip.source.end <= source.end]
         self._between = self._between[len(passed) :]
         return [skip for skip in passed if skip.source.start >= source.start]
@@ -201,5 +203,5 @@ def _shared() -> Explainer:
 
 
 def explain(text: str, *, lang: str | None = None, options: StreamOptions = _DEFAULT) -> Explanation:
-    """Explain a text, with front ends that are made once, at the first call; see :meth:`Explainer.explain`."""
+    """Explain a text, with front ends that are made at the first call; see :meth:`Explainer.explain`."""
     return _shared().explain(text, lang=lang, options=options)

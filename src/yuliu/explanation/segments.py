@@ -1,4 +1,4 @@
-"""One segment: its languages, words and pronunciation, with places in the source."""
+"""Explanation of one segment: languages, words and pronunciation, with places in the source."""
 
 from __future__ import annotations
 
@@ -28,37 +28,37 @@ _NOT_READ = Reading((), ())
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One language's part of a segment and its reading."""
+    """Part of a segment in one language, and its reading."""
 
     segment: Segment
     name: str
-    """The language, also where nothing speaks it."""
+    """Language, even where no voice speaks it."""
     reading: Reading
 
     def place(self, span: Span) -> Span:
-        """A place in the part's text as one in the source."""
+        """Return the place in the source for one in the part's text."""
         return source_of(self.segment, span)
 
     def skipped(self) -> Iterator[SkippedSpan]:
-        """What of it is not spoken."""
+        """Yield the places that are not spoken."""
         if self.segment.lang is None:
             yield SkippedSpan(self.segment.source, "language_not_spoken")
         for skip in self.reading.skipped:
             yield SkippedSpan(self.place(skip.source), skip.rule)
 
     def refused(self) -> Iterator[SkippedSpan]:
-        """Hints that could not be followed."""
+        """Yield the hints that could not be followed."""
         for refused in self.reading.refused:
             yield SkippedSpan(self.place(refused.source), refused.rule)
 
     def pinyin(self) -> Iterator[tuple[int, str, str]]:
-        """Its Mandarin syllables."""
+        """Yield the Mandarin syllables."""
         for unit in self.reading.units:
             if unit.pinyin is not None:
                 yield from _syllables(unit, unit.pinyin, self.place(unit.source))
 
     def phonemes(self) -> Iterator[str]:
-        """Its phonemes and marks."""
+        """Yield the phonemes and marks."""
         for unit in self.reading.units:
             if unit.pinyin is None:
                 yield "".join(unit.phonemes)
@@ -68,20 +68,20 @@ class _Part:
                 yield after
 
     def spoken(self) -> SpokenSpan:
-        """Its words."""
+        """Return the spoken form."""
         return SpokenSpan(self.segment.source, self.name, self.segment.text, self.reading.spoken)
 
 
 def explain_segment(
     segment: Segment, front_ends: FrontEnds, *, languages: Sequence[Lang], words: Words
 ) -> ExplainedSegment:
-    """How a segment will be spoken.
+    """Explain how a segment will be spoken.
 
     Args:
-        segment: With the hints of its writer.
-        front_ends: By language.
-        languages: What may be spoken, preferred first.
-        words: What its words are looked up in.
+        segment: Segment with the hints of its writer.
+        front_ends: Front ends by language.
+        languages: Languages that can be spoken, preferred first.
+        words: Lexicons for its words.
     """
     hits = words.hits_in(segment, languages)
     segment = words.apply(segment, languages)
@@ -114,7 +114,7 @@ def _reading(part: Segment, front_ends: FrontEnds) -> Reading:
 
 
 def _lang_spans(segment: Segment, languages: Sequence[Lang]) -> list[LangSpan]:
-    """The languages of a segment, as :func:`yuliu.segmenter.split_segment` splits it."""
+    """Return the languages of a segment, as :func:`yuliu.segmenter.split_segment` splits it."""
     whole = Span(0, len(segment.text))
     if segment.style.lang in languages:
         return [LangSpan(whole, segment.style.lang, str(segment.style.lang))]
@@ -137,7 +137,7 @@ def _told(hit: Hit, source: Span) -> LexiconHit:
 
 
 def _spoken_hits(part: _Part, front_ends: FrontEnds, words: Words) -> Iterator[LexiconHit]:
-    """Entries that hold in the spoken form, at the places of what it was made from."""
+    """Yield the entries that match in the spoken form, with the places that it was made from."""
     segment = part.segment
     if segment.respelling is None or segment.lang is None:
         return
@@ -147,7 +147,7 @@ def _spoken_hits(part: _Part, front_ends: FrontEnds, words: Words) -> Iterator[L
 
 
 def _written(reading: Reading, spoken: Span) -> Span:
-    """The place in the text that a place in the spoken form was made from."""
+    """Return the place in the text that a place in the spoken form was made from."""
     offset = 0
     touched: list[Span] = []
     for piece in reading.pieces:

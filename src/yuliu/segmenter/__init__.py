@@ -1,4 +1,4 @@
-"""Cuts text that is still arriving into segments: the pieces that are spoken as one unit."""
+"""Segmentation of arriving text into the pieces that are spoken as one unit."""
 
 from yuliu.segmenter.chunking import Chunking
 from yuliu.segmenter.languages import split_segment

@@ -1,4 +1,4 @@
-"""Chunking strategies: what a stream asks for, turned into the rules of the segmenter."""
+"""Chunking strategies of a stream, and the rules of the segmenter for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Strategy = Literal["adaptive", "punctuation", "sentence", "fixed"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 MAX_WEIGHT = 90.0
-"""No segment weighs more, whatever is asked for: about 18 s of speech."""
+"""Maximum weight of a segment, whatever the options: about 18 s of speech."""
 _RANGES: Mapping[Strategy, tuple[float, float]] = {
     "adaptive": (4.0, 60.0),
     "punctuation": (4.0, 60.0),
@@ -34,17 +34,17 @@ class Chunking:
     """``adaptive``: a short first segment, then ever longer ones up to whole sentences; ``punctuation``: at every
     clause and sentence end; ``sentence``: whole sentences, short ones together; ``fixed``: pieces of one length."""
     min_weight: float | None = None
-    """The least weight of a segment that the text allows: ``adaptive``: of the first one; ``punctuation``: of a clause;
-    ``sentence``: of one sentence alone; ``fixed``: of any. None is the strategy's own."""
+    """Minimum weight of a segment, as far as the text allows: ``adaptive``: of the first one; ``punctuation``: of a
+    clause; ``sentence``: of a single sentence; ``fixed``: of any. None takes the strategy's own."""
     max_weight: float | None = None
-    """The greatest weight, above which a segment is cut at the best place there is; ``sentence``: of several sentences
-    together, while one by itself stays whole up to 60. None is the strategy's own."""
+    """Maximum weight, above which a segment is cut at the best place; ``sentence``: of several sentences together,
+    while a single one stays whole up to 60. None takes the strategy's own."""
 
     def __post_init__(self) -> None:
-        """Refuse what could not work.
+        """Validate the fields.
 
         Raises:
-            InvalidRequest: There is no such strategy, or not 3.5 <= ``min_weight`` <= ``max_weight`` <= 90.
+            InvalidRequest: The strategy is unknown, or not 3.5 <= ``min_weight`` <= ``max_weight`` <= 90.
         """
         if self.strategy not in STRATEGIES:
             raise InvalidRequest(f"strategy must be one of {', '.join(STRATEGIES)}", param="strategy")
@@ -56,7 +56,7 @@ class Chunking:
 
     @property
     def weights(self) -> tuple[float, float]:
-        """The least and the greatest weight, the strategy's own where none was given."""
+        """Minimum and maximum weight, the strategy's own by default."""
         low, high = _RANGES[self.strategy]
         return (
             low if self.min_weight is None else self.min_weight,
@@ -64,11 +64,11 @@ class Chunking:
         )
 
     def options(self, *, first_weight_scale: float = 1.0) -> SegmenterOptions:
-        """The rules to cut by.
+        """Return the rules of the segmenter.
 
         Args:
-            first_weight_scale: Factor on the length of the first segment where the strategy treats it by itself
-                (``adaptive``, ``punctuation``), as the controller wants it; no segment becomes lighter than 3.5 by it.
+            first_weight_scale: Factor on the length of the first segment where the strategy treats it separately
+                (``adaptive``, ``punctuation``), set by the controller; no segment becomes lighter than 3.5 by it.
         """
         low, high = self.weights
         if self.strategy == "fixed":

@@ -1,4 +1,4 @@
-"""Splits a segment into parts of one language each, for the front ends."""
+"""Split of a segment into parts of one language each, for the front ends."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def split_segment(segment: Segment, languages: Sequence[Lang]) -> list[Segment]:
     """Split a segment into parts of one language each.
 
     The parts tile the segment, text and source; all but the last end in Boundary.NONE. Parts in a language that is not
-    among ``languages`` keep ``lang`` None: they are to be skipped by the rule ``language_not_spoken``.
+    among ``languages`` keep ``lang`` None: the rule ``language_not_spoken`` skips them.
     """
     if segment.style.lang in languages:
         return [replace(segment, lang=segment.style.lang)]
@@ -61,11 +61,11 @@ def _part(segment: Segment, found: LangSpan, *, source: Span, is_last: bool) -> 
 
 
 def split_hinted(text: str, hints: Sequence[Hint], languages: Sequence[Lang]) -> list[LangSpan]:
-    """Split ``text`` into languages as :func:`yuliu.text.language_spans.split_languages` does, hinted places as they
-    are said.
+    """Split ``text`` into languages as :func:`yuliu.text.language_spans.split_languages` does, with hinted places by
+    their reading.
 
-    ``GPT`` that is to be said as 吉皮提 is Chinese. No span ends inside a hinted place. Hints whose phonemes are in no
-    language of ``languages`` count as if they were not there.
+    ``GPT`` with the reading 吉皮提 is Chinese. No span ends inside a hinted place. Hints whose phonemes belong to none
+    of ``languages`` are ignored.
     """
     usable = [hint for hint in in_place(hints, len(text))[0] if _is_usable(hint, languages)]
     if not usable:
@@ -91,7 +91,7 @@ def _language_of(hint: Hint, languages: Sequence[Lang]) -> Language | None:
 
 
 def _as_said(text: str, hints: Sequence[Hint], languages: Sequence[Lang]) -> tuple[str, list[int]]:
-    """Return the text with what is said in place of what is hinted, and for each offset in it the one in ``text``."""
+    """Return the text with the readings of hinted places, and for each offset in it the one in ``text``."""
     parts: list[str] = []
     ends: list[int] = [0]
     done = 0

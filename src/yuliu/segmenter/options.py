@@ -1,4 +1,4 @@
-"""How long segments are: the rules that :class:`yuliu.segmenter.Segmenter` follows, as numbers."""
+"""Length rules of :class:`yuliu.segmenter.Segmenter`, and the weight of characters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SPOKEN_SYMBOLS = frozenset("%$€£¥￥+=°℃&@#‰")
 
 
 def weigh(char: str) -> float:
-    """How much of a segment's weight ``char`` is: about its share of 0.2 s of speech."""
+    """Return the weight of ``char`` in a segment: about its share of 0.2 s of speech."""
     if is_latin(char):
         return 0.25
     if is_wide(char) or char.isdecimal() or char in _SPOKEN_SYMBOLS:
@@ -20,41 +20,41 @@ def weigh(char: str) -> float:
 
 
 NUM_HELD_BACK = 3
-"""Characters after a cut between two words: the word boundaries before them do not change any more when text follows
-(rjieba, 36 sentences at every length: with 3 held back none of 252 cuts lay inside a word, with none 135 of 366)."""
+"""Characters held back after a cut between two words, so that the word boundaries before them are final (rjieba, 36
+sentences at every length: with 3 held back none of 252 cuts lay inside a word, with none 135 of 366)."""
 MIN_WEIGHT = 3.5
-"""What is lighter is not spoken alone if it can be helped: engines speak single words badly."""
+"""Minimum weight of a segment that is spoken alone, where possible: engines speak single words badly."""
 
 
 @dataclass(frozen=True, slots=True)
 class SegmenterOptions:
-    """How long segments are, in weight: a Chinese character or a digit weighs 1, a Latin letter 0.25.
+    """Length rules of segments, in weight: a Chinese character or a digit weighs 1, a Latin letter 0.25.
 
     A weight of 1 is about 0.2 s of speech in either language.
     """
 
     first_weight: float = 4.0
-    """The first segment (of the stream, and after a flush) ends at the first clause end from this weight on."""
+    """Minimum weight at which a clause end closes the first segment (of the stream, and after a flush)."""
     growth: float = 2.0
-    """Each later segment may end at a clause end from a weight this many times larger on."""
+    """Factor from one segment to the next on the minimum weight at which a clause end closes it; at least 1."""
     clause_weight: float = 32.0
-    """Until this weight is reached: sentences shorter than it are not cut at clause ends any more."""
+    """Maximum of that weight: shorter sentences are then not cut at clause ends."""
     sentence_weight: float = MIN_WEIGHT
-    """Sentences lighter than this go together with the next one: engines speak single words badly."""
+    """Minimum weight of a sentence that is not joined with the next one: engines speak single words badly."""
     merge_limit: float = 60.0
-    """Sentences that would go together weigh no more than this in all; else those before the last one go alone."""
+    """Maximum weight of joined sentences; beyond it those before the last one are spoken alone."""
     fixed_weight: float = 0.0
-    """If above 0, all segments are of one length: from this weight to ``limit``, cut at the word boundary that is
-    nearest to it. Sentence ends, and clause ends from this weight on, end a segment too."""
+    """If above 0, all segments have one length: from this weight to ``limit``, cut at the nearest word boundary.
+    Sentence ends, and clause ends from this weight on, close a segment too."""
     first_limit: float = 20.0
-    """The first segment's greatest weight; it grows as ``first_weight`` does."""
+    """Maximum weight of the first segment; it grows as ``first_weight`` does."""
     limit: float = 60.0
-    """The greatest weight of any segment; what is longer is cut at the best place there is."""
+    """Maximum weight of any segment; a longer clause is cut at the best place."""
     max_characters: int = 400
-    """The greatest length of any segment, whatever it weighs; what has no place to cut is cut anywhere."""
+    """Maximum length of any segment, whatever its weight; text without a place to cut is cut anywhere."""
 
     def __post_init__(self) -> None:
-        """Refuse what could not work.
+        """Validate the fields.
 
         Raises:
             InvalidRequest: A weight is not above zero, ``growth`` is less than 1, ``max_characters`` less than 8, or

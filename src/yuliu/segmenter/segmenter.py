@@ -1,8 +1,8 @@
-"""Cuts text that is still arriving into segments: the pieces that are spoken as one unit.
+"""Segmentation of arriving text into the pieces that are spoken as one unit.
 
-The first segment of a stream is as short as prosody allows, because the first sound waits for it; each later one may
-be longer, because more sound is in hand by then, up to whole sentences, which sound best. Cuts are made at sentence and
-clause ends (:mod:`yuliu.text.sentences` finds them); only a clause longer than the limit is cut between two words.
+The first segment of a stream is as short as prosody allows, because the first sound waits for it; each later one may be
+longer, because more audio is ready by then, up to whole sentences, which sound best. Cuts are made at sentence and
+clause ends (found by :mod:`yuliu.text.sentences`); only a clause longer than the limit is cut between two words.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from yuliu.types import Hint
 
 _AT_CLAUSE = 3
-"""Better than the best place between two words."""
+"""Quality of a clause end, above that of any place between two words."""
 _WEAK = 2.5
-"""A weak clause end counts as an end from this many times the weight on that a strong one does."""
+"""Factor on the minimum weight at which a clause end counts, for weak clause ends."""
 
 
 class Segmenter:
-    """Cuts one stream's text. Pure: no clock, no I/O; what it has returned never changes.
+    """Segmenter of one stream's text. Pure: no clock, no I/O; returned segments never change.
 
     The same text with the same flushes gives the same segments however it is cut into deltas. Segments tile the text:
-    joined, they are what was pushed. White space between two segments opens the later one. A segment may hold nothing
-    to say (white space, symbols), if nothing else was pending at a flush, and no text at all, if it carries a pause or
-    a mark.
+    joined, they are the input. White space between two segments opens the later one. A segment may have nothing to
+    speak (white space, symbols) if nothing else was pending at a flush, and no text at all if it carries a pause or a
+    mark.
     """
 
     def __init__(self, options: SegmenterOptions | None = None) -> None:
@@ -55,7 +55,7 @@ class Segmenter:
         self._restart()
 
     def configure(self, options: SegmenterOptions) -> None:
-        """Cut by these options from now on: what is pending, too, from the next character or flush on."""
+        """Apply these options from now on, also to pending text from the next character or flush on."""
         if options == self._options:
             return
         self._options = options
@@ -66,12 +66,12 @@ class Segmenter:
             self._grow()
 
     def push(self, delta: str) -> list[Segment]:
-        """Take the next piece of text, cut anywhere; return the segments that are now certain."""
+        """Take the next piece of text and return the segments that are now certain."""
         start = self._source_end
         return self.push_clean(delta, range(start, start + len(delta)), source_end=start + len(delta))
 
     def _last_boundary(self) -> Boundary:
-        """That of the last break, if only white space follows it."""
+        """Return the boundary of the last break, if only white space follows it."""
         if self._breaks and "".join(self._chars[self._breaks[-1].end - self._num_cut :]).strip() == "":
             return self._breaks[-1].boundary
         return Boundary.NONE
@@ -79,13 +79,13 @@ class Segmenter:
     def push_clean(
         self, text: str, origins: Sequence[int], *, source_end: int, hint: Hint | None = None
     ) -> list[Segment]:
-        """Take text that is not the source itself: Markdown has been taken out, say.
+        """Take text that differs from the source, such as text without its Markdown.
 
         Args:
-            text: The next clean characters.
+            text: Next clean characters.
             origins: Source offset of each; not decreasing.
-            source_end: Number of source characters received so far, those left out counted.
-            hint: How all of ``text`` is to be read; it is not cut then, if it is shorter than ``max_characters``.
+            source_end: Number of source characters received so far, including skipped ones.
+            hint: Reading of the whole ``text``, which is then not cut if it is shorter than ``max_characters``.
         """
         segments: list[Segment] = []
         self._source_end = source_end
@@ -108,7 +108,7 @@ class Segmenter:
         return segments
 
     def take(self, event: MarkupEvent) -> list[Segment]:
-        """Take what the reader made of the next piece of text; return the segments that are now certain."""
+        """Take an event of the markup reader and return the segments that are now certain."""
         match event:
             case CleanText():
                 return self.push_clean(event.text, event.origins, source_end=event.source.end, hint=event.hint)
@@ -125,34 +125,34 @@ class Segmenter:
         return []
 
     def skip(self, source_end: int) -> None:
-        """Take notice of source characters that are not spoken, up to ``source_end``."""
+        """Record that source characters up to ``source_end`` are not spoken."""
         self._source_end = source_end
         if not self._chars:
             self._source_start = source_end
 
     def mark(self, mark: Mark) -> None:
-        """Name the place before the next character."""
+        """Set a mark before the next character."""
         self._marks.append(mark)
 
     def restyle(self, style: Style) -> list[Segment]:
-        """Let what follows be spoken in ``style``; return what was pending."""
+        """Speak the following text in ``style``; return the pending segments."""
         segments = self._cut_all(None) if self._weights and self._weights[-1] else []
         self._style = style
         return segments
 
     def end_unit(self, boundary: Boundary) -> list[Segment]:
-        """Cut here, as at a boundary of this kind. Nothing happens where nothing to say is pending."""
+        """Cut here, as at a boundary of this kind. Does nothing where the pending text has nothing to speak."""
         return self._cut_all(boundary) if self._weights and self._weights[-1] else []
 
     def pause(self, pause_s: float) -> list[Segment]:
-        """Cut here, with so much silence after it; the segment may be empty."""
+        """Cut here, with this silence after it; the segment may be empty."""
         *segments, last = self._cut_all(None)
         return [*segments, replace(last, pause_s=pause_s, marks=last.marks + self._take_marks())]
 
     def flush(self) -> list[Segment]:
-        """Return all that is pending: the text has ended or its writer has stalled.
+        """Return the pending text, because the text has ended or its writer has stalled.
 
-        It is one segment or none, unless the options ask for shorter ones (``merge_limit``, ``fixed_weight``).
+        It is at most one segment, unless the options ask for shorter ones (``merge_limit``, ``fixed_weight``).
 
         More may be pushed afterwards; the next segment is then short again, as at the start of the stream.
         """
@@ -163,7 +163,7 @@ class Segmenter:
         return segments
 
     def _cut_all(self, boundary: Boundary | None) -> list[Segment]:
-        """All that is pending; without a boundary its own marks tell it."""
+        """Return the pending text; without a boundary its own marks decide."""
         found = self._finder.flush()
         if found in (None, Boundary.NONE):
             found = self._last_boundary()
@@ -176,7 +176,7 @@ class Segmenter:
         self._next_try = self._first_try()
 
     def _first_try(self) -> float:
-        """The weight at which a clause is too long. Where lengths are fixed, what is left must be enough to speak."""
+        """Return the weight at which a clause is too long; with fixed lengths, the rest must be speakable."""
         return self._limit + MIN_WEIGHT if self._options.fixed_weight else self._limit
 
     def _append(self, char: str, origin: int) -> None:
@@ -185,7 +185,7 @@ class Segmenter:
         self._weights.append((self._weights[-1] if self._weights else 0.0) + weigh(char))
 
     def _weight_at(self, end: int) -> float:
-        """Weight of the first ``end`` pending characters."""
+        """Return the weight of the first ``end`` pending characters."""
         return self._weights[end - 1] if end else 0.0
 
     def _wanted(self, found: Break) -> bool:
@@ -195,7 +195,7 @@ class Segmenter:
         return weight > 0 and (found.line or weight >= self._options.sentence_weight)
 
     def _review(self) -> list[Segment]:
-        """Hold the pending breaks against new options."""
+        """Apply new options to the pending breaks."""
         self._is_configured = False
         segments: list[Segment] = []
         while wanted := next(filter(self._wanted, self._breaks), None):
@@ -203,7 +203,7 @@ class Segmenter:
         return segments
 
     def _cut_apart(self, num_chars: int, boundary: Boundary) -> list[Segment]:
-        """Cut the first characters off, in pieces if they are too much to go together."""
+        """Cut off the first characters, in pieces if they are too many for one segment."""
         segments: list[Segment] = []
         while (early := self._early_end(num_chars)) is not None:
             segments.append(self._cut(*early))
@@ -211,7 +211,7 @@ class Segmenter:
         return [*segments, self._cut(num_chars, boundary)]
 
     def _early_end(self, num_chars: int) -> tuple[int, Boundary] | None:
-        """Where the first characters are to be cut because they are too much to go together."""
+        """Return an earlier cut in the first characters, if they are too many for one segment."""
         weight = self._weight_at(num_chars)
         if self._options.fixed_weight:
             return self._nearest_end(num_chars, is_last=True) if weight > self._limit else None
@@ -225,14 +225,14 @@ class Segmenter:
         return None
 
     def _nearest_end(self, num_chars: int, *, is_last: bool) -> tuple[int, Boundary] | None:
-        """The place in the first characters whose weight is nearest to the fixed range.
+        """Return the place in the first characters whose weight is nearest to the fixed range.
 
-        It is never in a hinted text, and leaves enough on both sides.
+        It is never inside a hinted text, and leaves enough on both sides.
 
         Args:
-            num_chars: How many characters to look at.
-            is_last: Whether they end at a place, too. None is returned if that is nearer, or, if they do not, while a
-                nearer one may come.
+            num_chars: Number of characters to search.
+            is_last: True if they end at a place, too. Return None if that is nearer, or, if they do not, while a nearer
+                one may come.
         """
         low, high = self._options.fixed_weight, self._limit
         seen = self._weight_at(num_chars)
@@ -254,7 +254,7 @@ class Segmenter:
         return best[2], boundary
 
     def _shorten(self) -> list[Segment]:
-        """Cut what has grown too long, if there is a place."""
+        """Cut pending text that is too long, if there is a place."""
         if self._options.fixed_weight:
             return self._shorten_fixed()
         best = self._best_break() or self._word_end()
@@ -288,7 +288,7 @@ class Segmenter:
         return [self._cut(end, Boundary.NONE)] if end > 0 else []
 
     def _is_hinted(self, end: int) -> bool:
-        """Whether a cut there would be inside the text of a hint. Hinted texts of full length are cut all the same."""
+        """Return whether a cut there would be inside a hinted text. Hinted texts of full length may be cut."""
         return any(
             hint.span.start < end < hint.span.end
             for hint in reversed(self._hints)
@@ -296,11 +296,11 @@ class Segmenter:
         )
 
     def _least(self, share: float) -> float:
-        """The least weight of what is cut off: a share of the limit, and enough to be spoken alone."""
+        """Return the minimum weight to cut off: a share of the limit, and enough to be spoken alone."""
         return max(share * self._limit, min(MIN_WEIGHT, self._limit))
 
     def _best_break(self) -> tuple[int, Boundary] | None:
-        """The last clause or sentence end that is not too near the start, weak ones only if there is no other."""
+        """Return the last clause or sentence end not too near the start; a weak one only if there is no other."""
         least = self._least(0.25)
         usable = [found for found in self._breaks if self._weight_at(found.end - self._num_cut) >= least]
         strong = [found for found in usable if not found.weak]
@@ -309,7 +309,7 @@ class Segmenter:
         return None
 
     def _word_end(self) -> tuple[int, Boundary] | None:
-        """The best place between two words that more text cannot change; in the later part if there is one."""
+        """Return the best place between two words that more text cannot change, preferably in the later part."""
         latest = len(self._chars) - NUM_HELD_BACK
         for share in (0.6, 0.25):
             earliest = bisect_left(self._weights, self._least(share)) + 1
@@ -341,7 +341,7 @@ class Segmenter:
         return segment
 
     def _cut_hints(self, num_chars: int) -> tuple[Hint, ...]:
-        """The hints of the first characters, their spans counting from the first of them."""
+        """Return the hints of the first characters; their spans count from the first character."""
         if not self._hints:
             return ()
         start, end = self._num_cut, self._num_cut + num_chars
@@ -351,7 +351,7 @@ class Segmenter:
         return tuple(replace(hint, span=span) for hint, span in zip(taken, spans, strict=True))
 
     def _cut_marks(self, num_chars: int) -> tuple[Mark, ...]:
-        """The marks before the last of the first characters; later ones belong to what follows."""
+        """Return the marks before the last of the first characters; later ones belong to the following text."""
         last = self._origins[num_chars - 1] if num_chars else -1
         taken = [mark for mark in self._marks if mark.offset <= last]
         self._marks = self._marks[len(taken) :]

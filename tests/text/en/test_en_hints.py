@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from yuliu.text.en import English
@@ -100,6 +100,8 @@ HINTS = st.builds(
 
 
 @settings(max_examples=200, deadline=None)
+@example(text=" ", hints=[Hint(Span(0, 1), "phonemes", "kˈæt", "x-misaki")])
+@example(text="\u0301", hints=[Hint(Span(0, 1), "phonemes", "kˈæt", "x-misaki")])
 @given(text=st.text(st.sampled_from("a bc$3.5%'-“\u0301ﬁ好\ud800"), max_size=12), hints=st.lists(HINTS, max_size=4))
 def test_any_hints_leave_the_text_tiled(text: str, hints: list[Hint]) -> None:
     """Whatever the hints, nothing raises and the pieces tile the text."""

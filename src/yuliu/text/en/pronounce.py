@@ -102,7 +102,7 @@ class Pronouncer:
     def _rewritten(self, part: FormPart) -> list[Token]:
         text = part.spoken
         if part.phonemes:
-            word = text.strip()  # one token, white space inside it hidden from the tokenizer
+            word = text.strip() or text or "-"  # one token, white space inside it hidden from the tokenizer
             hidden = re.sub(r"\s", "-", word)
             space = text[-1:].isspace()
             return [Token(word, part.start, part.end, space, rewritten=True, spelling=hidden, phonemes=part.phonemes)]
