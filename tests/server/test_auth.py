@@ -94,7 +94,8 @@ def test_routes_without_a_scope_say_so() -> None:
     """A new route has to be thought of."""
     assert {"/health", "/ready"} == OPEN_PATHS
     any_key = {route.path for route in ROUTES if route.access is Exempt.ANY_KEY}
-    assert any_key == {"/v1/models", "/v1/models/{name}", "/v1/audio/voices", "/v1/presets"}
+    reference = {"/openapi.json", "/asyncapi.json", "/docs"}
+    assert any_key == {"/v1/models", "/v1/models/{name}", "/v1/audio/voices", "/v1/presets", *reference}
 
 
 def test_no_spelling_of_a_path_needs_less(locked: KeyedServer) -> None:

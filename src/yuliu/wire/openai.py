@@ -118,7 +118,7 @@ Speed = Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)]
 class SpeechBody(SynthesisFields, frozen=True, kw_only=True):
     """Body of a speech request. Null counts as left out, as do empty names; unknown fields are ignored."""
 
-    input: Annotated[str, must("a string: the text to be spoken")]
+    input: Annotated[str, must("a string: the text to be spoken", extra_json_schema={"minLength": 1})]
     """The text to be spoken."""
     model: str | None = None
     """One of OpenAI's models, which stand for whatever is loaded, or a voice."""

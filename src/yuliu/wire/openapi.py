@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from yuliu.audio.formats import SOUND_FORMATS
+from yuliu.types import StreamClass
 from yuliu.wire.feedback import Feedback
 from yuliu.wire.json_schema import REF_TEMPLATE, schemas_of
 from yuliu.wire.keys import SCOPES
@@ -31,7 +32,7 @@ from yuliu.wire.response_bodies import (
     ProbeStatus,
     VoiceList,
 )
-from yuliu.wire.synthesis_options import CLASS_HEADER, WEIGHT_HEADER
+from yuliu.wire.synthesis_options import CLASS_HEADER, MAX_WEIGHT, MIN_WEIGHT, WEIGHT_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -46,7 +47,6 @@ JSON = "application/json"
 _PATH_PARAMETER = re.compile(r"\{(\w+)(?::\w+)?\}")
 _ANY: JsonObject = {}
 _STRING: JsonObject = {"type": "string"}
-_INPUT_FIELDS = frozenset(("volume_db", "pitch_semitones", "speed", "weight", "lead_in_ms", "max_lead_s", "resume_s"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +123,10 @@ _STRUCTS = (
     *(SpeechBody, PhrasesBody, Feedback, VoiceList, PresetList, ModelList, ModelEntry, PhraseList, LexiconList),
     *(LexiconBody, FeedbackCounted, ProbeStatus, ErrorBody, StartFields),
 )
+_PATH_SCHEMAS: Mapping[tuple[str | None, str], JsonObject] = {
+    ("lexicons", "name"): {"type": "string", "pattern": "^[a-z0-9][a-z0-9_-]{0,63}$"}
+}
+"""Schemas of parameters in paths that are no plain text, by scope and name."""
 _REQUEST_ID = {
     "name": "X-Request-Id",
     "in": "header",
@@ -201,7 +205,7 @@ def _content(name: str) -> JsonObject:
 
 def _parameters(operation: Operation, start: Mapping[str, JsonObject]) -> list[JsonObject]:
     in_path = [
-        {"name": name, "in": "path", "required": True, "schema": _STRING}
+        {"name": name, "in": "path", "required": True, "schema": _PATH_SCHEMAS.get((operation.access, name), _STRING)}
         for name in _PATH_PARAMETER.findall(operation.path)
     ]
     return [*in_path, *_EXTRA.get(operation.key, ()), *_query(operation, start), _REQUEST_ID]
@@ -227,18 +231,26 @@ def _header(name: str, description: str, schema: JsonObject = _STRING) -> JsonOb
     return {"name": name, "in": "header", "description": description, "schema": schema}
 
 
-_IF_MATCH = _header("If-Match", "Version that is to be changed, in quotes; left out, or `*`, for any.")
+_IF_MATCH = _header(
+    "If-Match",
+    "Version that is to be changed, in quotes; left out, or `*`, for any.",
+    {"type": "string", "pattern": r'^((W/)?"[0-9]{1,15}"|[0-9]{1,15}|\*)$'},
+)
 _EXTRA: Mapping[str, tuple[JsonObject, ...]] = {
     "post /v1/audio/speech": (
-        _header(CLASS_HEADER, "Stands in for the field `class`."),
-        _header(WEIGHT_HEADER, "Stands in for the field `weight`."),
+        _header(CLASS_HEADER, "Stands in for the field `class`.", {"enum": [each.value for each in StreamClass]}),
+        _header(
+            WEIGHT_HEADER,
+            "Stands in for the field `weight`.",
+            {"type": "number", "minimum": MIN_WEIGHT, "maximum": MAX_WEIGHT},
+        ),
     ),
     "get /v1/audio/voices": (
         {
             "name": "format",
             "in": "query",
             "description": "`names` returns bare names.",
-            "schema": {"enum": ["names"]},
+            "schema": _STRING,
         },
     ),
     "put /v1/lexicons/{name}": (_IF_MATCH,),
