@@ -40,7 +40,7 @@ async def finish(stream: ClientStream) -> None:
 
 
 async def until_lost(client: AsyncClient) -> None:
-    while client._line is not None:  # noqa: ASYNC110 - there is no event to wait for
+    while client._connection is not None:  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0.001)
 
 

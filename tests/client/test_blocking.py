@@ -122,7 +122,7 @@ def test_calls_after_closing_are_refused(running: Running) -> None:
 
 
 FOR_ITS_CLIENT = {
-    *("connected", "continued", "dropped", "fail", "has_line", "is_waiting", "lost", "receive", "receive_sound"),
+    *("connected", "continued", "dropped", "fail", "has_connection", "is_waiting", "lost", "receive", "receive_sound"),
     *("room", "turned_away"),
 }
 FOR_ITS_STREAMS = {"enter", "leave"}

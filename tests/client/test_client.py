@@ -150,8 +150,8 @@ async def test_leaving_a_stream_cancels_it(client: AsyncClient) -> None:
         await stream.push(LONG)
         await anext(stream.chunks())
     assert isinstance(stream.ending, Cancelled)
-    assert client._line is not None
-    assert not client._line.streams
+    assert client._connection is not None
+    assert not client._connection.streams
 
 
 async def test_flush_and_configure_take_effect(client: AsyncClient, running: Running) -> None:
@@ -295,8 +295,8 @@ async def test_stream_survives_a_broken_socket(running: Running) -> None:
         await stream.push(TEXT)
         chunks = stream.chunks()
         found = [await anext(chunks)]
-        assert client._line is not None
-        raw: Any = client._line._socket
+        assert client._connection is not None
+        raw: Any = client._connection._socket
         raw._connection.transport.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
         await stream.end()
         found += [chunk async for chunk in chunks]

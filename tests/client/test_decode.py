@@ -10,10 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.audio.pcm import to_s16le
-from yuliu.client.decode import ChunkDecoder, EncodedSound, samples_of
+from yuliu.client.decode import (
+    ChunkDecoder,
+    EncodedSound,
+    cancelled_of,
+    failed_of,
+    finished_of,
+    samples_of,
+)
 from yuliu.errors import InvalidRequest
-from yuliu.types import Mark, Span, Timing
-from yuliu.wire.native.messages import Done, Marks, SegmentBegun, Started, Timings
+from yuliu.types import Cancelled, Coverage, Failed, Finished, Heard, Mark, Skipped, Span, Timing
+from yuliu.wire.native.messages import CancelAck, Done, Failure, Marks, SegmentBegun, Started, Timings
 
 RATE = 8_000
 SAMPLES = (np.arange(-50, 50) / 100).astype(np.float32)
@@ -87,3 +94,24 @@ def test_audio_before_started_is_refused() -> None:
     """The sample rate is unknown before ``started``."""
     with pytest.raises(InvalidRequest, match="audio arrived before 'started'"):
         ChunkDecoder().receive(EncodedSound(0, PCM))
+
+
+COVERAGE = Coverage((Span(0, 2),), (Skipped(Span(2, 3), "symbol"),), (Span(3, 4),))
+SPOKEN, SKIPPED, FAILED = (Span(0, 2),), ((2, 3, "symbol"),), (Span(3, 4),)
+
+
+def test_endings_have_the_values_of_their_messages() -> None:
+    """Times become seconds, and the coverage is complete."""
+    done = Done(spoken=SPOKEN, skipped=SKIPPED, failed=FAILED, audio_ms=1500.0, degraded=True, warnings=("w",))
+    assert finished_of(done) == Finished(COVERAGE, 1.5, ("w",), degraded=True)
+    failure = Failure("failed", "broken", spoken=SPOKEN, skipped=SKIPPED, failed=FAILED, audio_ms=500.0)
+    assert failed_of(failure) == Failed("failed", "broken", COVERAGE, 0.5)
+    assert failed_of(Failure("internal", "early")) == Failed("internal", "early", Coverage(), 0.0)
+
+
+def test_cancelled_has_what_was_heard_if_the_position_is_known() -> None:
+    """Without a position, the server cannot report what was heard."""
+    ack = CancelAck(spoken=SPOKEN, skipped=SKIPPED, failed=FAILED, audio_ms=1500.0, delivered_ms=1000.0)
+    assert cancelled_of(ack) == Cancelled(COVERAGE, 1.5, 1.0, None)
+    assert cancelled_of(CancelAck(heard_ms=250.0, heard_source_end=2)).heard == Heard(0.25, 2)
+    assert cancelled_of(CancelAck(heard_ms=250.0)).heard is None

@@ -75,7 +75,7 @@ async def spoken(client: AsyncClient, text: str) -> bytes:
 
 
 async def until_retired(client: AsyncClient) -> None:
-    while client._line is not None:  # noqa: ASYNC110 - there is no event to wait for
+    while client._connection is not None:  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0.001)
 
 
@@ -84,8 +84,8 @@ async def until_started(stream: ClientStream) -> None:
         await asyncio.sleep(0.001)
 
 
-async def until_hung_up(client: AsyncClient, num_lines: int = 1) -> None:
-    while len(client._lines) > num_lines or client._closing:  # noqa: ASYNC110 - there is no event to wait for
+async def until_closed(client: AsyncClient, num_connections: int = 1) -> None:
+    while len(client._connections) > num_connections or client._closing:  # noqa: ASYNC110 - there is no event to wait for
         await asyncio.sleep(0.001)
 
 
@@ -119,7 +119,7 @@ async def test_restart_over_real_sockets(leaving: Running, staying: Running) -> 
         assert isinstance(old.ending, Finished)
         assert b"".join(to_s16le(each.samples) for each in (first, *rest)) == pcm_of(staying, SHORT)
         assert old.num_resumed == 0
-        await until_hung_up(client)
+        await until_closed(client)
         assert switch.num_connections == 2
         assert len(switch.open) == 1
     assert staying.synthesizer.num_streams == leaving.synthesizer.num_streams == 0
@@ -141,7 +141,7 @@ async def test_old_connection_ends_with_its_last_stream(
         await old.end()
         gates[0].open()
         assert await pcm(old) == pcm_of(staying, SHORT)
-    await until_hung_up(client)
+    await until_closed(client)
     assert left.sockets[0]._gone.is_set()
     assert [len(each.sockets) for each in switch.servers] == [1, 1]
 
@@ -149,7 +149,7 @@ async def test_old_connection_ends_with_its_last_stream(
 async def test_idle_connection_is_closed_immediately(client: AsyncClient, switch: InProcessSwitch) -> None:
     await client.clock(1)
     left = drain(switch)
-    await until_hung_up(client, 0)
+    await until_closed(client, 0)
     assert left.sockets[0]._gone.is_set()
     assert await client.speak("Hello.")
 
@@ -165,7 +165,7 @@ async def test_client_closes_the_connection_to_a_draining_server(client: AsyncCl
         assert await pcm(stream)
         await until_retired(client)
         assert not socket._gone.is_set()
-    await until_hung_up(client, 0)
+    await until_closed(client, 0)
     assert socket._gone.is_set()
 
 
@@ -374,7 +374,7 @@ async def _play(acts: list[str], wanted: bytes) -> None:
             assert await talk.whole() == wanted
             assert isinstance(talk.stream.ending, Finished)
         await stack.aclose()
-        await until_hung_up(client)
+        await until_closed(client)
         assert sum(not socket._gone.is_set() for server in switch.servers for socket in server.sockets) <= 1
     assert all(socket._gone.is_set() for server in switch.servers for socket in server.sockets)
 

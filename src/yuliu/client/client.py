@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NUM_ROUND_TRIPS = 8
 OPENING_S = 1.0
 """Maximum time that closing a client waits for a connection attempt, seconds."""
-_GO_ON_AFTER = (Close.FAULT, Close.IDLE)
+_RECONNECT_AFTER = (Close.FAULT, Close.IDLE)
 """Close codes after which open streams continue on a new connection. A message that crossed the close of an idle
 connection never reached the server."""
 
@@ -66,8 +66,8 @@ class AsyncClient:
     def __init__(self, server: str | Transport, *, retry: Retry | None = None) -> None:
         self._transport = WebSocketTransport(server) if isinstance(server, str) else server
         self._retry = retry or Retry()
-        self._line: Connection | None = None  # for new streams
-        self._lines: dict[Connection, asyncio.Task[None]] = {}  # including retiring ones, with their reading tasks
+        self._connection: Connection | None = None  # for new streams
+        self._connections: dict[Connection, asyncio.Task[None]] = {}  # with retiring ones, and their readers
         self._moving: set[asyncio.Task[None]] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._connecting = asyncio.Lock()
@@ -88,21 +88,21 @@ class AsyncClient:
     async def close(self) -> None:
         """Close all connections; open streams end."""
         self._closed = True
-        self._line = None
-        lines, self._lines = self._lines, {}
-        for task in (tasks := [*lines.values(), *self._moving]):
+        self._connection = None
+        connections, self._connections = self._connections, {}
+        for task in (tasks := [*connections.values(), *self._moving]):
             task.cancel()
         if tasks:
             await asyncio.wait(tasks)
-        await self._close_what_opens()
-        for line in lines:
-            line.lose(Closed("the client is closed"))
-            await line.close()
+        await self._close_opening()
+        for connection in connections:
+            connection.fail_streams(Closed("the client is closed"))
+            await connection.close()
         if self._closing:
             await asyncio.wait(self._closing)
         await self._transport.close()
 
-    async def _close_what_opens(self) -> None:
+    async def _close_opening(self) -> None:
         """Close a connection that is being opened; the task that opens it may be cancelled before it could do so."""
         if (opening := self._opening) is None:
             return
@@ -148,57 +148,57 @@ class AsyncClient:
             ConnectionLost: The server does not answer.
         """
         async with self._connecting:
-            line = await self._connect()
+            connection = await self._connect()
         try:  # all on one connection, since another server has another clock
-            return clock_offset([await line.round_trip(next(self._names)) for _ in range(num_round_trips)])
+            return clock_offset([await connection.round_trip(next(self._names)) for _ in range(num_round_trips)])
         finally:
-            self._hang_up_if_idle(line)
+            self._close_if_idle(connection)
 
     # Called by streams.
 
     async def enter(self, stream: ClientStream) -> None:
         """Connect if necessary, and start a stream."""
         async with self._connecting:
-            line = await self._connect()
-            line.add([stream])
-            await stream.connected(line)
+            connection = await self._connect()
+            connection.add([stream])
+            await stream.connected(connection)
 
     def leave(self, stream: ClientStream) -> None:
         """Remove a stream that is over."""
-        for line in list(self._lines):
-            line.remove(stream)
-            self._hang_up_if_idle(line)
+        for connection in list(self._connections):
+            connection.remove(stream)
+            self._close_if_idle(connection)
 
     # Called by connections.
 
-    def retire(self, line: Connection) -> None:
+    def retire(self, connection: Connection) -> None:
         """Send new streams elsewhere, and close the connection when its last stream has left."""
-        line.is_retiring = True
-        if self._line is line:
-            self._line = None
-        self._hang_up_if_idle(line)
+        connection.is_retiring = True
+        if self._connection is connection:
+            self._connection = None
+        self._close_if_idle(connection)
 
-    def turned_away(self, line: Connection, stream: ClientStream, error: YuliuError) -> None:
+    def turned_away(self, connection: Connection, stream: ClientStream, error: YuliuError) -> None:
         """Start a stream on another connection, within the number of attempts of :class:`Retry`."""
-        self.retire(line)
+        self.retire(connection)
         attempt = stream.turned_away()
         if attempt > self._retry.num_attempts:
             stream.fail(error)
         else:
             wait_s = self._retry.wait_s(attempt - 1)
-            _keep(self._moving, self._begin_elsewhere(line, stream, wait_s, error.message))
+            _run_in_background(self._moving, self._start_elsewhere(connection, stream, wait_s, error.message))
 
-    async def _begin_elsewhere(self, line: Connection, stream: ClientStream, wait_s: float, why: str) -> None:
+    async def _start_elsewhere(self, connection: Connection, stream: ClientStream, wait_s: float, why: str) -> None:
         await asyncio.sleep(wait_s)
         try:
-            await self._move(line)
+            await self._move(connection)
         except YuliuError as error:
-            if stream in line.stranded():
+            if stream in connection.stranded():
                 stream.fail(ConnectionLost(f"{why}; no other server is available: {error.message}"))
 
-    def _hang_up_if_idle(self, line: Connection) -> None:
-        if line.is_retiring and line.is_idle and line in self._lines and not self._closed:
-            _keep(self._closing, _hang_up(line, self._lines.pop(line)))
+    def _close_if_idle(self, connection: Connection) -> None:
+        if connection.is_retiring and connection.is_idle and connection in self._connections and not self._closed:
+            _run_in_background(self._closing, _close_connection(connection, self._connections.pop(connection)))
 
     # Connections.
 
@@ -211,12 +211,12 @@ class AsyncClient:
         for attempt in itertools.count(1):
             if self._closed:
                 raise Closed("the client is closed")
-            if self._line is not None:
-                return self._line
+            if self._connection is not None:
+                return self._connection
             try:
                 socket = await self._open()
             except YuliuError as error:
-                if attempt >= self._retry.num_attempts or not self._may_pass(error):
+                if attempt >= self._retry.num_attempts or not self._may_retry(error):
                     raise
                 await asyncio.sleep(self._retry.wait_s(attempt))
                 continue
@@ -224,8 +224,8 @@ class AsyncClient:
                 await socket.close()
                 continue
             self._was_connected = True
-            self._line = line = Connection(socket, self)
-            self._lines[line] = asyncio.create_task(self._carry(line))
+            self._connection = connection = Connection(socket, self)
+            self._connections[connection] = asyncio.create_task(self._read_to_end(connection))
         raise AssertionError("unreachable")
 
     async def _open(self) -> Socket:
@@ -235,52 +235,52 @@ class AsyncClient:
         finally:
             self._opening = None
 
-    def _may_pass(self, error: YuliuError) -> bool:
+    def _may_retry(self, error: YuliuError) -> bool:
         """Return True if the next attempt may succeed. A client that has never connected may have the wrong address."""
         if isinstance(error, ConnectionLost):
             return self._was_connected or error.is_passing
         return isinstance(error, Closed) or (self._was_connected and isinstance(error, Overloaded | VoiceNotReady))
 
-    async def _carry(self, line: Connection) -> None:
+    async def _read_to_end(self, connection: Connection) -> None:
         """Read a connection to its end, then continue its open streams on another one if possible."""
         try:
-            await line.read()
+            await connection.read()
         except Dropped:
-            await self._go_on(line, "the connection was lost")
+            await self._move_streams(connection, "the connection was lost")
         except ClosedByServer as closed:
             why = f"the server closed the connection ({closed})"
-            self._cut(line, why)
-            if closed.code not in _GO_ON_AFTER:
-                line.lose(ConnectionLost(why), only_started=closed.code == Close.GOING_AWAY)
-            await self._go_on(line, why)
-        self._lines.pop(line, None)
+            self._cut(connection, why)
+            if closed.code not in _RECONNECT_AFTER:
+                connection.fail_streams(ConnectionLost(why), only_started=closed.code == Close.GOING_AWAY)
+            await self._move_streams(connection, why)
+        self._connections.pop(connection, None)
 
-    def _cut(self, line: Connection, why: str) -> None:
-        if self._line is line:
-            self._line = None
-        line.cut(ConnectionLost(why))
+    def _cut(self, connection: Connection, why: str) -> None:
+        if self._connection is connection:
+            self._connection = None
+        connection.end(ConnectionLost(why))
 
-    async def _go_on(self, line: Connection, why: str) -> None:
+    async def _move_streams(self, connection: Connection, why: str) -> None:
         """Move the streams of a connection that has ended to another one."""
-        self._cut(line, why)
+        self._cut(connection, why)
         try:
             if not self._retry.num_attempts:
                 raise ConnectionLost("reconnecting is disabled")
-            await self._move(line)
+            await self._move(connection)
         except YuliuError as error:
-            line.lose(ConnectionLost(f"{why}, and reconnecting failed: {error.message}"))
+            connection.fail_streams(ConnectionLost(f"{why}, and reconnecting failed: {error.message}"))
 
-    async def _move(self, line: Connection) -> None:
+    async def _move(self, connection: Connection) -> None:
         """Move the stranded streams of a connection to the one for new streams."""
         async with self._connecting:
-            if not line.stranded():
+            if not connection.stranded():
                 return
             new = await self._connect()
-            streams = line.stranded()
+            streams = connection.stranded()
             for stream in streams:
-                line.remove(stream)
+                connection.remove(stream)
             new.add(streams)
-            self._hang_up_if_idle(line)
+            self._close_if_idle(connection)
             for stream in streams:
                 await stream.connected(new)
 
@@ -289,14 +289,14 @@ async def _opened(transport: Transport) -> Socket:
     return await transport.connect()
 
 
-def _keep(tasks: set[asyncio.Task[None]], work: Coroutine[None, None, None]) -> None:
+def _run_in_background(tasks: set[asyncio.Task[None]], work: Coroutine[None, None, None]) -> None:
     """Run a task in the background; the event loop itself holds only weak references to tasks."""
     task = asyncio.create_task(work)
     tasks.add(task)
     task.add_done_callback(tasks.discard)
 
 
-async def _hang_up(line: Connection, reading: asyncio.Task[None]) -> None:
+async def _close_connection(connection: Connection, reading: asyncio.Task[None]) -> None:
     reading.cancel()
     await asyncio.wait([reading])
-    await line.close()
+    await connection.close()

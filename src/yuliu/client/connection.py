@@ -10,7 +10,7 @@ from yuliu.client.clock import RoundTrip
 from yuliu.client.errors import ConnectionLost, error_of
 from yuliu.client.transport import Dropped
 from yuliu.errors import Closed, YuliuError
-from yuliu.wire.native import messages as said
+from yuliu.wire.native import messages
 from yuliu.wire.native.client_codec import parse_reply, request_text
 from yuliu.wire.native.encode import parse_sound_frame
 
@@ -54,7 +54,7 @@ class Connection:
         self._holder = holder
         self._is_open = True
         self._tags: dict[int, ClientStream] = {}
-        self._pings: dict[int, asyncio.Future[tuple[said.Pong, float]]] = {}
+        self._pings: dict[int, asyncio.Future[tuple[messages.Pong, float]]] = {}
 
     @property
     def is_idle(self) -> bool:
@@ -69,7 +69,7 @@ class Connection:
             ClosedByServer: The server closed the connection.
         """
         while True:
-            await self._take(await self._socket.receive())
+            await self._receive(await self._socket.receive())
 
     async def send(self, text: str) -> bool:
         """Send a frame. Return whether the connection was open."""
@@ -102,9 +102,9 @@ class Connection:
 
     def stranded(self) -> list[ClientStream]:
         """Return the waiting streams that another connection has to take over."""
-        return [stream for stream in self.waiting() if not (self._is_open and stream.has_line)]
+        return [stream for stream in self.waiting() if not (self._is_open and stream.has_connection)]
 
-    def cut(self, error: ConnectionLost) -> None:
+    def end(self, error: ConnectionLost) -> None:
         """Mark the connection as ended: its streams wait, its pings fail."""
         self._is_open = False
         self._tags.clear()
@@ -112,7 +112,7 @@ class Connection:
         for stream in self.streams.values():
             stream.dropped()
 
-    def lose(self, error: YuliuError, *, only_started: bool = False) -> None:
+    def fail_streams(self, error: YuliuError, *, only_started: bool = False) -> None:
         """Fail the waiting streams; with ``only_started``, spare those that the server has not started."""
         self._tags.clear()
         self._fail_pings(error)
@@ -146,48 +146,50 @@ class Connection:
 
     # Received messages.
 
-    async def _take(self, frame: str | bytes) -> None:
+    async def _receive(self, frame: str | bytes) -> None:
         """Dispatch a frame from the server; one that violates the protocol fails the streams."""
         try:
             if isinstance(frame, str):
                 message = parse_reply(frame)
                 if message is not None:
-                    await self._hear(message)
+                    await self._dispatch(message)
             else:
                 tag, offset, data = parse_sound_frame(frame)
-                await self._take_sound(tag, offset, data)
+                await self._receive_sound(tag, offset, data)
         except ValueError as error:
-            self.lose(ConnectionLost(f"the server violates the protocol: {error}"))
+            self.fail_streams(ConnectionLost(f"the server violates the protocol: {error}"))
 
-    async def _take_sound(self, tag: int, offset: int, data: bytes) -> None:
+    async def _receive_sound(self, tag: int, offset: int, data: bytes) -> None:
         stream = self._tags.get(tag)
         if stream is not None:
             stream.receive_sound(offset, data)
             await stream.room()
 
-    async def _hear(self, message: ServerMessage) -> None:
+    async def _dispatch(self, message: ServerMessage) -> None:
         match message:
-            case said.Pong(id=number):
+            case messages.Pong(id=number):
                 answer = self._pings.get(number) if isinstance(number, int) else None
                 if answer is not None and not answer.done():
                     answer.set_result((message, time.monotonic()))
                 return
-            case said.Draining():
+            case messages.Draining():
                 self._holder.retire(self)
                 return
         stream = self.streams.get(message.context or "")
         if stream is not None:
-            await self._tell(stream, message)
+            await self._dispatch_to(stream, message)
 
-    async def _tell(self, stream: ClientStream, message: said.Told | said.Continued | said.CancelAck) -> None:
+    async def _dispatch_to(
+        self, stream: ClientStream, message: messages.Told | messages.Continued | messages.CancelAck
+    ) -> None:
         match message:
-            case said.Continued(tag=tag):
+            case messages.Continued(tag=tag):
                 self._tags[tag] = stream
                 await stream.continued(message)
-            case said.Started(tag=tag):
+            case messages.Started(tag=tag):
                 self._tags[tag] = stream
                 stream.receive(message)
-            case said.Failure(code=Closed.code, ends="context") if stream.started is None:
+            case messages.Failure(code=Closed.code, ends="context") if stream.started is None:
                 # Its ``start`` crossed the server's ``draining``, which may arrive after this message.
                 stream.dropped()
                 self._holder.turned_away(self, stream, error_of(message.code, message.message))

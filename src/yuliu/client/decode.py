@@ -1,4 +1,4 @@
-"""Chunks of the library from the server's messages about one stream. Pure."""
+"""Chunks and endings of the library from the server's messages about one stream. Pure."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 
 from yuliu.audio.pcm import FULL_SCALE
 from yuliu.errors import InvalidRequest
-from yuliu.types import Chunk, Span
+from yuliu.types import Cancelled, Chunk, Coverage, Failed, Finished, Heard, Span
 from yuliu.wire.native.messages import Marks, SegmentBegun, Started, Timings
 
 if TYPE_CHECKING:
     from yuliu.types import Mark, Samples, Timing
-    from yuliu.wire.native.messages import Done, Resumed, Stalled
+    from yuliu.wire.native.messages import CancelAck, Done, Failure, Resumed, Stalled
 
 BYTES_PER_SAMPLE = 2
 
@@ -93,3 +93,22 @@ def samples_of(data: bytes, num_channels: int = 1) -> Samples:
     pcm = np.frombuffer(data, "<i2").reshape(-1, num_channels)[:, 0]
     samples: Samples = pcm.astype(np.float32) / np.float32(FULL_SCALE)
     return samples
+
+
+def finished_of(message: Done) -> Finished:
+    """Return the ending of a finished stream."""
+    return Finished(message.coverage, message.audio_ms / 1000, message.warnings, degraded=message.degraded)
+
+
+def failed_of(message: Failure) -> Failed:
+    """Return the ending of a stream that failed; without coverage, nothing was spoken."""
+    coverage = message.coverage or Coverage()
+    return Failed(message.code, message.message, coverage, (message.audio_ms or 0.0) / 1000)
+
+
+def cancelled_of(message: CancelAck) -> Cancelled:
+    """Return the ending of a cancelled stream, with what was heard if the position was known."""
+    heard = None
+    if message.heard_ms is not None and message.heard_source_end is not None:
+        heard = Heard(message.heard_ms / 1000, message.heard_source_end)
+    return Cancelled(message.coverage, message.audio_ms / 1000, message.delivered_ms / 1000, heard)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, Unpack
 
-from yuliu.client.decode import ChunkDecoder, EncodedSound
+from yuliu.client.decode import ChunkDecoder, EncodedSound, cancelled_of, failed_of, finished_of
 from yuliu.client.errors import ConnectionLost, error_of
+from yuliu.client.event_queue import EventQueue
 from yuliu.client.resend_buffer import ResendBuffer
 from yuliu.errors import Closed, YuliuError
-from yuliu.types import Cancelled, Coverage, Failed, Finished, Heard
-from yuliu.wire.native import messages as said
+from yuliu.types import Cancelled, Failed, Finished
+from yuliu.wire.native import messages
 from yuliu.wire.native.client_codec import request_text
 
 if TYPE_CHECKING:
@@ -24,11 +24,8 @@ if TYPE_CHECKING:
     from yuliu.client.fields import ConfigFields
     from yuliu.types import Chunk, Ending
 
-MAX_UNREAD_BYTES = 4 * 1024 * 1024
-"""Maximum unread audio of a stream before reading of its connection pauses: 87 s at 24 kHz."""
 
-
-class Wire(Protocol):
+class StreamConnection(Protocol):
     """Connection as a stream sees it."""
 
     async def send(self, text: str) -> bool:
@@ -36,7 +33,7 @@ class Wire(Protocol):
         ...
 
 
-class Opener(Protocol):
+class StreamOwner(Protocol):
     """Client as a stream sees it."""
 
     async def enter(self, stream: ClientStream) -> None:
@@ -57,13 +54,13 @@ class ClientStream:
         start: Fields of the ``start`` message.
     """
 
-    def __init__(self, client: Opener, context: str, start: dict[str, object]) -> None:
+    def __init__(self, client: StreamOwner, context: str, start: dict[str, object]) -> None:
         self.context: str = context
-        self.started: said.Started | None = None
+        self.started: messages.Started | None = None
         """The server's ``started`` message, once it has arrived."""
         self.ending: Ending | None = None
         """Terminal event, once the stream has ended."""
-        self.done: said.Done | None = None
+        self.done: messages.Done | None = None
         """The server's ``done`` message of a finished stream."""
         self.num_bytes: int = 0
         """Bytes of audio received."""
@@ -74,9 +71,9 @@ class ClientStream:
         self.first_sound_at_s: float | None = None
         """Time of arrival of the first audio, seconds of ``time.monotonic``."""
         self._client = client
-        self._line: Wire | None = None
+        self._connection: StreamConnection | None = None
         self._start = request_text("start", context, **start)
-        self._outbox = ResendBuffer()
+        self._buffer = ResendBuffer()
         self._sending = asyncio.Lock()
         self._attached = False  # whether the server accepts messages about the stream there
         self._num_turned_away = 0
@@ -84,10 +81,7 @@ class ClientStream:
         self._cancel_text: str | None = None  # until it is sent
         self._cancel_again = ""
         self._answer: asyncio.Future[Cancelled] | None = None
-        self._events: deque[Event] = deque()
-        self._num_unread = 0
-        self._news, self._room = asyncio.Event(), asyncio.Event()
-        self._error: YuliuError | None = None
+        self._queue = EventQueue()
         self._refused: YuliuError | None = None
         self._over = self._left = False
 
@@ -121,7 +115,7 @@ class ClientStream:
             YuliuError: The error that ended the stream.
         """
         self._check_open()
-        self._outbox.text(text)
+        self._buffer.text(text)
         await self._pump()
 
     async def flush(self) -> None:
@@ -138,8 +132,8 @@ class ClientStream:
 
     async def played(self, position_s: float) -> None:
         """Report the playback position, seconds of the stream's audio."""
-        if self._attached and self._line is not None and not self._over:
-            await self._line.send(request_text("playback", self.context, position_ms=1000 * position_s))
+        if self._attached and self._connection is not None and not self._over:
+            await self._connection.send(request_text("playback", self.context, position_ms=1000 * position_s))
 
     async def cancel(self, position_s: float | None = None) -> Cancelled:
         """Stop immediately; the reader receives nothing further. A finished stream can be cancelled, too.
@@ -151,8 +145,8 @@ class ClientStream:
             Closed: The stream was left.
             YuliuError: The error that ended the stream, or the answer was lost with the connection.
         """
-        if self._error is not None:
-            raise self._error
+        if self._queue.error is not None:
+            raise self._queue.error
         if self._answer is None:
             if self._left:
                 raise Closed("the stream was left, so the server can no longer report what was heard")
@@ -160,9 +154,7 @@ class ClientStream:
             position_ms = None if position_s is None else 1000 * position_s
             self._cancel_again = request_text("cancel", self.context, position_ms=position_ms)
             self._cancel_text = self._cancel_again
-            self._events.clear()
-            self._read(0)
-            self._news.set()
+            self._queue.discard()
             await self._pump()
             if self._over and not self._attached:
                 await self._reattach()
@@ -178,13 +170,13 @@ class ClientStream:
     async def _say(self, kind: str, **values: object) -> None:
         self._check_open()
         request_text(kind, self.context, **values)  # raises before the message is stored
-        self._outbox.say(kind, **values)
+        self._buffer.say(kind, **values)
         await self._pump()
 
     def _check_open(self) -> None:
-        if self._error is not None:
-            raise self._error
-        if self._outbox.ended or self._over or self._answer is not None:
+        if self._queue.error is not None:
+            raise self._queue.error
+        if self._buffer.ended or self._over or self._answer is not None:
             raise Closed("the text of this stream has ended")
         refused, self._refused = self._refused, None
         if refused is not None:
@@ -193,40 +185,31 @@ class ClientStream:
     async def _pump(self) -> None:
         """Send pending messages in order while the connection is open."""
         async with self._sending:
-            while self._attached and (line := self._line) is not None:
+            while self._attached and (connection := self._connection) is not None:
                 text = self._next_text()
                 if text is None:
                     return
-                if not await line.send(text) and self._line is line:  # otherwise another connection has taken over
+                if (
+                    not await connection.send(text) and self._connection is connection
+                ):  # otherwise another connection has taken over
                     self._attached = False
 
     def _next_text(self) -> str | None:
         if self._answer is not None:
             text, self._cancel_text = self._cancel_text, None
             return text
-        item = self._outbox.next()
+        item = self._buffer.next()
         return None if item is None else request_text(item.kind, self.context, **item.fields)
 
     # Called by the reader.
 
-    async def events(self) -> AsyncIterator[Event]:
+    def events(self) -> AsyncIterator[Event]:
         """Iterate over the events of the stream, in order, until it is over.
 
         Raises:
             YuliuError: The error that ended the stream early.
         """
-        while True:
-            while self._events:
-                event = self._events.popleft()
-                if isinstance(event, EncodedSound):
-                    self._read(self._num_unread - len(event.data))
-                yield event
-            if self._error is not None:
-                raise self._error
-            if self._over or self._answer is not None:
-                return
-            self._news.clear()
-            await self._news.wait()
+        return self._queue.events()
 
     async def chunks(self) -> AsyncIterator[Chunk]:
         """Iterate over the audio as chunks, like ``async for chunk in stream``. Raises what :meth:`events` raises."""
@@ -243,11 +226,6 @@ class ClientStream:
         """Iterate over the audio as chunks."""
         return self.chunks()
 
-    def _read(self, num_unread: int) -> None:
-        self._num_unread = num_unread
-        if num_unread <= MAX_UNREAD_BYTES:
-            self._room.set()
-
     # Called by the client and its connections.
 
     @property
@@ -261,28 +239,28 @@ class ClientStream:
         return not self._over or (self._answer is not None and not self._answer.done())
 
     @property
-    def has_line(self) -> bool:
+    def has_connection(self) -> bool:
         """True if the stream is on a connection that is not known to be lost."""
-        return self._line is not None
+        return self._connection is not None
 
-    async def connected(self, line: Wire) -> None:
+    async def connected(self, connection: StreamConnection) -> None:
         """Start on a new connection, or resume there."""
         if not self.is_waiting:
             return
-        self._line = line
+        self._connection = connection
         self._ask_again()
         if self.started is None:
-            self._outbox.rewind()
-            was_sent = await line.send(self._start)
-            self._attached = was_sent and self._line is line
+            self._buffer.rewind()
+            was_sent = await connection.send(self._start)
+            self._attached = was_sent and self._connection is connection
             await self._pump()
         else:
             place = {"stream": self.started.stream, "offset": self.num_bytes, "seq": self._next_seq}
-            await line.send(request_text("resume", self.context, **place))
+            await connection.send(request_text("resume", self.context, **place))
 
     def dropped(self) -> None:
         """Detach from a connection that was lost."""
-        self._line = None
+        self._connection = None
         self._attached = False
 
     def turned_away(self) -> int:
@@ -292,17 +270,15 @@ class ClientStream:
 
     async def room(self) -> None:
         """Wait until the reader has caught up."""
-        while self._num_unread > MAX_UNREAD_BYTES and not self._over and self._answer is None:
-            self._room.clear()
-            await self._room.wait()
+        await self._queue.room()
 
-    async def continued(self, message: said.Continued) -> None:
+    async def continued(self, message: messages.Continued) -> None:
         """Continue a resumed stream: send again what did not arrive."""
         if message.offset != self.num_bytes:
             self.lost("the server resumed at another position of the audio")
             return
         self.num_resumed += 1
-        self._outbox.rewind(message.num_characters, text_ended=message.text_ended)
+        self._buffer.rewind(message.num_characters, text_ended=message.text_ended)
         self._attached = True
         await self._pump()
 
@@ -320,30 +296,28 @@ class ClientStream:
         if self.first_sound_at_s is None:
             self.first_sound_at_s = time.monotonic()
         self.num_bytes += len(data)
-        self._num_unread += len(data)
-        self._tell(EncodedSound(offset, data))
+        self._queue.put(EncodedSound(offset, data))
 
-    def receive(self, message: said.Told | said.CancelAck) -> None:
+    def receive(self, message: messages.Told | messages.CancelAck) -> None:
         """Receive a message."""
-        if not isinstance(message, said.CancelAck) and message.seq is not None:
+        if not isinstance(message, messages.CancelAck) and message.seq is not None:
             self._next_seq = message.seq + 1
         match message:
-            case said.Started():
+            case messages.Started():
                 self.started = message
-            case said.Done():
+            case messages.Done():
                 self.done = message
-                self.ending = Finished(
-                    message.coverage, message.audio_ms / 1000, message.warnings, degraded=message.degraded
-                )
-            case said.CancelAck():
+                self.ending = finished_of(message)
+            case messages.CancelAck():
                 self._cancelled(message)
                 return
-            case said.Failure():
+            case messages.Failure():
                 self._fail(message)
                 return
-        self._tell(message)
-        if isinstance(message, said.Done):
+        self._queue.put(message)
+        if isinstance(message, messages.Done):
             self._over = True
+            self._queue.close()
 
     def lost(self, why: str) -> None:
         """Fail, since the stream cannot be resumed."""
@@ -355,39 +329,29 @@ class ClientStream:
             self.ending = Failed(error.code, error.message)
         self._close(error)
 
-    def _fail(self, message: said.Failure) -> None:
+    def _fail(self, message: messages.Failure) -> None:
         error = error_of(message.code, message.message, param=message.param, retry_after_s=message.retry_after_s)
         if message.ends == "nothing":
             self._refused = error
             return
         if self.ending is None:
-            coverage = message.coverage or Coverage()
-            self.ending = Failed(message.code, message.message, coverage, (message.audio_ms or 0.0) / 1000)
+            self.ending = failed_of(message)
         self._close(error)
 
-    def _cancelled(self, message: said.CancelAck) -> None:
-        heard = None
-        if message.heard_ms is not None and message.heard_source_end is not None:
-            heard = Heard(message.heard_ms / 1000, message.heard_source_end)
-        told = Cancelled(message.coverage, message.audio_ms / 1000, message.delivered_ms / 1000, heard)
+    def _cancelled(self, message: messages.CancelAck) -> None:
+        cancelled = cancelled_of(message)
         if not isinstance(self.ending, Finished):
-            self.ending = told
+            self.ending = cancelled
         self._over = True
+        self._queue.close()
         if self._answer is not None and not self._answer.done():
-            self._answer.set_result(told)
-
-    def _tell(self, event: Event) -> None:
-        if self._answer is None:
-            self._events.append(event)
-        self._news.set()
+            self._answer.set_result(cancelled)
 
     def _close(self, error: YuliuError) -> None:
         """End the stream and wake all waiting tasks."""
         if not self._over:
             self._over = True
-            self._error = error
+            self._queue.close(error)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(error)
             self._answer.exception()  # retrieved, in case no task waits
-        self._news.set()
-        self._room.set()
