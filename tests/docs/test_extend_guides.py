@@ -15,28 +15,32 @@ GUIDES = [page for page in user_pages("en") if page.path.parent.name == "extend"
 
 
 @pytest.fixture
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Environment of a developer: pip installs packages into a new folder, and the checkout is a copy."""
-    packages, checkout = tmp_path / "packages", tmp_path / "checkout"
-    shutil.copytree(ROOT / "src", checkout / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("LICENSE", "README.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, checkout / name)
+def checkout(tmp_path: Path) -> Path:
+    """Copy of the source tree, which the guides change."""
+    folder = tmp_path / "checkout"
+    shutil.copytree(ROOT / "src", folder / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    return folder
+
+
+@pytest.fixture
+def environment(tmp_path: Path, checkout: Path) -> dict[str, str]:
+    """Environment of a developer: the copy is imported, and pip installs packages into a new folder."""
+    packages = str(tmp_path / "packages")
     return os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "CHECKOUT": str(checkout),
         "YULIU_HOME": str(tmp_path / "home"),
-        "PIP_TARGET": str(packages),
+        "PIP_TARGET": packages,
         "PIP_NO_DEPS": "1",
         "PIP_NO_INDEX": "1",
         "PIP_NO_BUILD_ISOLATION": "0",  # pip reads this as "do not isolate": hatchling is installed already
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-        "PYTHONPATH": os.pathsep.join((str(packages), str(checkout / "src"))),
+        "PYTHONPATH": os.pathsep.join((packages, str(checkout / "src"))),
         "PYTHONWARNINGS": "error",
     }
 
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.path.stem)
-def test_guide_can_be_followed(page: Page, tmp_path: Path, environment: dict[str, str]) -> None:
-    """All blocks of a guide succeed when they run in order in one folder."""
-    run_examples(page, tmp_path / "work", environment)
+def test_guide_can_be_followed(page: Page, checkout: Path, environment: dict[str, str]) -> None:
+    """All blocks of a guide succeed when they run in order in a checkout."""
+    run_examples(page, checkout, environment)

@@ -16,8 +16,8 @@ from pages import ROOT, Page, user_pages
 import yuliu
 from yuliu import errors
 from yuliu.cli.app import COMMANDS
-from yuliu.server.routes import ROUTES
 from yuliu.server.limits import Limits
+from yuliu.server.routes import ROUTES
 from yuliu.synthesizer import Synthesizer
 from yuliu.text.zh.phones import FINALS, INITIALS, MARKS
 from yuliu.text.zh.phones import phones as zh_phones

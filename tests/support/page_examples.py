@@ -23,11 +23,11 @@ def run_examples(
 
     Args:
         page: Page with the examples.
-        folder: New folder in which they run.
+        folder: Folder in which they run.
         environment: Environment variables.
         change: Called with the code of each block; returns the code to run.
     """
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     for example, output in page.examples:
         code = change(example.code)
         printed = _run(code, _INTERPRETERS[example.language], folder, environment)
