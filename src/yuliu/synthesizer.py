@@ -30,7 +30,7 @@ from yuliu.scheduler.pins import Pins
 from yuliu.scheduler.recording import recording
 from yuliu.scheduler.scheduler import Scheduler
 from yuliu.scheduler.settings import Settings
-from yuliu.stream import Caller, Route, Stream, StreamContext, StreamOptions
+from yuliu.stream import Caller, Stream, StreamContext, StreamOptions, VoiceRoute
 from yuliu.stream.routes import NO_RATES, routes_of, stream_rate
 from yuliu.text.languages import language_of
 from yuliu.types import AudioFormat, Boundary, Coverage, Finished, Segment, Span
@@ -360,7 +360,7 @@ class Synthesizer:
         if not self._scheduler.keeps(group):
             raise InvalidRequest("there is no room to keep the sound of this phrase; unpin others first")
 
-    def _route(self, voice: str) -> Route:
+    def _route(self, voice: str) -> VoiceRoute:
         if voice not in self._routes:
             raise UnknownVoice(f"no voice {voice!r} is loaded; there are: {', '.join(self._routes)}", param="voice")
         return self._routes[voice]

@@ -7,7 +7,7 @@ from manual_stream import ManualScheduler, open_manual_stream, run
 
 from yuliu.errors import InvalidRequest
 from yuliu.segmenter import Chunking
-from yuliu.stream import Route, Stream, StreamContext, StreamOptions
+from yuliu.stream import Stream, StreamContext, StreamOptions, VoiceRoute
 
 
 def languages(scheduler: ManualScheduler) -> list[tuple[str, str | None]]:
@@ -89,7 +89,7 @@ def test_a_language_that_the_voice_does_not_speak_is_rejected() -> None:
 
     async def check() -> None:
         scheduler = ManualScheduler()
-        route = Route({"zh": "tone"}, 24_000)
+        route = VoiceRoute({"zh": "tone"}, 24_000)
         with pytest.raises(InvalidRequest, match="'en'; it speaks 'zh'") as error:
             Stream(scheduler, route, StreamOptions(lang="en"), StreamContext({}))  # type: ignore[arg-type]
         assert error.value.param == "language"

@@ -25,7 +25,7 @@ from yuliu.engines.registry import local_spec
 from yuliu.engines.tone import ToneEngine
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.settings import Settings
-from yuliu.stream import Route, StreamOptions
+from yuliu.stream import StreamOptions, VoiceRoute
 from yuliu.stream.joiner import Joiner, SegmentPart
 from yuliu.stream.routes import routes_of, stream_rate
 from yuliu.synthesizer import Synthesizer
@@ -288,9 +288,9 @@ def test_sound_goes_straight_from_the_engine_to_the_output(mixed: Synthesizer) -
 SSML_OFF = StreamOptions(reader=MarkupOptions(ssml="off"))
 
 
-def route(voice: str, *engines: tuple[str, int], rate: int | None = None) -> Route:
+def route(voice: str, *engines: tuple[str, int], rate: int | None = None) -> VoiceRoute:
     rates = dict(engines)
-    return Route(dict.fromkeys(("en",), engines[0][0]), rate or engines[0][1], voice, engine_rates=rates)
+    return VoiceRoute(dict.fromkeys(("en",), engines[0][0]), rate or engines[0][1], voice, engine_rates=rates)
 
 
 def test_a_rate_shared_by_all_voices_is_the_rate_of_the_stream() -> None:

@@ -11,7 +11,7 @@ from yuliu.errors import InvalidRequest
 from yuliu.segmenter import Chunking
 from yuliu.stream.coverage import Ledger
 from yuliu.stream.options import StreamOptions
-from yuliu.stream.routes import Route
+from yuliu.stream.routes import VoiceRoute
 from yuliu.stream.text_pipeline import NO_VOICE, SilentSegment, SpokenPart, TextPipeline
 from yuliu.text.lexicon import Words
 from yuliu.types import SpeakOptions
@@ -21,18 +21,20 @@ if TYPE_CHECKING:
 
     from yuliu.types import Lang
 
-BOTH = Route({"zh": "zh24", "en": "en22"}, 24_000, "both", engine_rates={"zh24": 24_000, "en22": 22_050})
-ENGLISH = Route({"en": "slow"}, 24_000, "english", paces={"slow": (0.5, 1.0)})
+BOTH = VoiceRoute({"zh": "zh24", "en": "en22"}, 24_000, "both", engine_rates={"zh24": 24_000, "en22": 22_050})
+ENGLISH = VoiceRoute({"en": "slow"}, 24_000, "english", paces={"slow": (0.5, 1.0)})
 
 
 def pipeline(
-    options: StreamOptions | None = None, routes: Mapping[str, Route] | None = None
+    options: StreamOptions | None = None, routes: Mapping[str, VoiceRoute] | None = None
 ) -> tuple[TextPipeline, Ledger]:
     ledger = Ledger()
     return TextPipeline(options or StreamOptions(), routes or {"": BOTH, "english": ENGLISH}, Words(), ledger), ledger
 
 
-def parts_of(text: str, options: StreamOptions | None = None, routes: Mapping[str, Route] | None = None) -> list[Any]:
+def parts_of(
+    text: str, options: StreamOptions | None = None, routes: Mapping[str, VoiceRoute] | None = None
+) -> list[Any]:
     found, _ = pipeline(options, routes)
     return [*found.push(text), *found.flush()]
 
@@ -69,7 +71,7 @@ def test_the_ledger_counts_text_and_what_the_reader_left_out() -> None:
 
 def test_a_language_that_the_voice_does_not_speak_is_skipped() -> None:
     """The part is silent and names the rule."""
-    parts = parts_of("hello 你好。", routes={"": Route({"en": "en22"}, 24_000)})
+    parts = parts_of("hello 你好。", routes={"": VoiceRoute({"en": "en22"}, 24_000)})
     (silent,) = [each for each in parts if isinstance(each, SilentSegment)]
     assert [skip.rule for skip in silent.skipped] == ["language_not_spoken"]
     assert spoken(parts) == [("hello", "en", "en22")]

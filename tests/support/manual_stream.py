@@ -11,7 +11,7 @@ from yuliu.errors import Overloaded
 from yuliu.scheduler.outputs import Admitted, Broken, Planned, Rendered
 from yuliu.scheduler.policy.events import Terms
 from yuliu.scheduler.requests import NOTHING_AFTER
-from yuliu.stream import Route, Stream, StreamContext, StreamOptions
+from yuliu.stream import Stream, StreamContext, StreamOptions, VoiceRoute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -155,6 +155,6 @@ def open_manual_stream(
     paces: bool = True,
 ) -> Stream:
     """Open a stream on such a scheduler; ``paces`` says whether the engine supports speed."""
-    route = Route({"zh": "tone", "en": "tone"}, 24_000, "tone", {} if paces else {"tone": (1.0, 1.0)})
+    route = VoiceRoute({"zh": "tone", "en": "tone"}, 24_000, "tone", {} if paces else {"tone": (1.0, 1.0)})
     around = StreamContext({"tone": route}, metrics=metrics)
     return Stream(cast("Scheduler", scheduler), route, options or StreamOptions(), around)

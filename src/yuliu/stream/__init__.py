@@ -14,7 +14,7 @@ from yuliu.stream.options import (
     check_lang,
     options_of,
 )
-from yuliu.stream.routes import Route
+from yuliu.stream.routes import VoiceRoute
 from yuliu.stream.stream import Stream
 from yuliu.stream.telemetry import StreamContext
 from yuliu.stream.timeline import Caller, StreamMetrics, Timeline, report_of
@@ -23,13 +23,13 @@ __all__ = (
     "MAX_LEAD_IN_MS",
     "MAX_PENDING_PARTS",
     "Caller",
-    "Route",
     "Stream",
     "StreamContext",
     "StreamLimits",
     "StreamMetrics",
     "StreamOptions",
     "Timeline",
+    "VoiceRoute",
     "check_effects",
     "check_lang",
     "options_of",

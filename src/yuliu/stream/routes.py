@@ -21,7 +21,7 @@ NO_RATES: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class VoiceRoute:
     """Engine of each language of one voice."""
 
     engines: Mapping[Lang, str]
@@ -41,7 +41,7 @@ class Route:
 
 def routes_of(
     voices: Mapping[str, Mapping[str, str]], engines: Mapping[str, Capabilities], sample_rates: Mapping[str, int]
-) -> dict[str, Route]:
+) -> dict[str, VoiceRoute]:
     """Return the route of each voice.
 
     Args:
@@ -58,21 +58,23 @@ def routes_of(
     rates = {**highest, **sample_rates}
     if len(distinct := {*engine_rates.values(), *rates.values()}) > 1:
         _prepare_resampling(distinct)
-    return {name: Route(_by_language(parts), rates[name], name, paces, engine_rates) for name, parts in voices.items()}
+    return {
+        name: VoiceRoute(_by_language(parts), rates[name], name, paces, engine_rates) for name, parts in voices.items()
+    }
 
 
 def _by_language(parts: Mapping[str, str]) -> dict[Lang, str]:
     return {parse_language(tag, param="voices"): engine for tag, engine in parts.items()}
 
 
-def stream_rate(route: Route, loaded: Iterable[Route], options: StreamOptions, output_rate: int) -> int:
+def stream_rate(route: VoiceRoute, loaded: Iterable[VoiceRoute], options: StreamOptions, output_rate: int) -> int:
     """Return the sample rate at which to open a stream whose output has a rate of its own, in Hz.
 
     It is the voice's, which the output then resamples, where all engines that the stream may use share it. Otherwise it
     is the output's, so that all sound is resampled once, straight from the rate of its engine.
 
     Args:
-        route: Route of the stream's voice.
+        route: VoiceRoute of the stream's voice.
         loaded: All routes that markup may name.
         options: Options of the stream.
         output_rate: Sample rate of the output, in Hz.

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from yuliu.segmenter import Chunking
     from yuliu.stream.joiner import SegmentPart
     from yuliu.stream.options import StreamOptions
-    from yuliu.stream.routes import Route
+    from yuliu.stream.routes import VoiceRoute
     from yuliu.stream.telemetry import StreamContext
     from yuliu.stream.text_pipeline import SilentSegment
     from yuliu.stream.timeline import Timeline
@@ -58,7 +58,7 @@ class Stream:
     Leaving the block early cancels the stream.
     """
 
-    def __init__(self, scheduler: Scheduler, route: Route, options: StreamOptions, context: StreamContext) -> None:
+    def __init__(self, scheduler: Scheduler, route: VoiceRoute, options: StreamOptions, context: StreamContext) -> None:
         self.sample_rate: int = options.sample_rate or route.sample_rate
         """Sample rate of all chunks, in Hz: that of the voice, unless the options ask for another."""
         self.ending: Ending | None = None

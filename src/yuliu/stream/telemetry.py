@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from yuliu.engines.api import Utterance
     from yuliu.scheduler.outputs import Rendered
-    from yuliu.stream.routes import Route
+    from yuliu.stream.routes import VoiceRoute
     from yuliu.stream.timeline import StreamMetrics
     from yuliu.types import Chunk, Ending, StreamClass
 
@@ -27,7 +27,7 @@ LIBRARY = Caller()
 class StreamContext:
     """Context of a stream: the loaded voices, the lexicons, the caller and the metrics."""
 
-    voices: Mapping[str, Route]
+    voices: Mapping[str, VoiceRoute]
     """Routes of the voices that the text may switch to; their audio is resampled to the rate of the stream."""
     words: Words = NO_WORDS
     """Lexicon entries for the words of the text."""

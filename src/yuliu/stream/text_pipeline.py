@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from yuliu.segmenter import Chunking
     from yuliu.stream.coverage import Ledger
     from yuliu.stream.options import StreamOptions
-    from yuliu.stream.routes import Route
+    from yuliu.stream.routes import VoiceRoute
     from yuliu.text.lexicon import Words
     from yuliu.text.markup import MarkupEvent
     from yuliu.types import Lang, Segment, Style
@@ -61,7 +61,7 @@ class TextPipeline:
         InvalidRequest: The voice does not speak the requested language.
     """
 
-    def __init__(self, options: StreamOptions, routes: Mapping[str, Route], words: Words, ledger: Ledger) -> None:
+    def __init__(self, options: StreamOptions, routes: Mapping[str, VoiceRoute], words: Words, ledger: Ledger) -> None:
         self._options = options
         self._routes = routes
         self._words = words
@@ -145,14 +145,14 @@ class TextPipeline:
                 else:
                     yield self._to_speak(part, route, route.engines[part.lang])
 
-    def _route_of(self, segment: Segment) -> Route:
+    def _route_of(self, segment: Segment) -> VoiceRoute:
         style = segment.style
         if style.voice and style.voice not in self._routes:
             self._warnings[NO_VOICE] = None
             return self._routes[""]
         return self._routes[style.voice or ""]
 
-    def _to_speak(self, segment: Segment, route: Route, engine: str) -> SpokenPart:
+    def _to_speak(self, segment: Segment, route: VoiceRoute, engine: str) -> SpokenPart:
         speed = _within(self._options.speak.speed * segment.style.rate, MIN_SPEED, MAX_SPEED)
         wanted = silences(segment.boundary, speed)
         tail_s = wanted.tail_s if segment.pause_s is None else min(wanted.tail_s, segment.pause_s)
