@@ -40,7 +40,7 @@ SETTLE_S = 0.01
 
 
 def measure_encoding(config: EndpointConfig, program: tuple[str, ...] = MONITORED_SERVER) -> dict[str, Any]:
-    """Measure each format by an encoder alone, on an event loop, and by a server whose loop is monitored."""
+    """Measure each format by an encoder alone, on an event loop, and by a server with a monitored loop."""
     rows: dict[FormatName, list[EncodingRow]] = {name: [] for name in config.formats}
     idle: list[EncodingRow] = []
     texts = [texts[LENGTH] for texts in config.texts.values()]

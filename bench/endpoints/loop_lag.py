@@ -56,7 +56,7 @@ class LoopLagMonitor:
 
 
 class MonitoredApp:
-    """An ASGI application whose event loop is monitored for as long as it runs.
+    """An ASGI application that monitors its event loop for as long as it runs.
 
     Args:
         app: The application.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 MORE_THAN_PCM_MS = 15.0
 MORE_THAN_PCM_OF_FRAMES_MS = 40.0
 FRAMED_FORMATS = ("mp3", "aac")
-"""Formats whose frames are long enough to be allowed more time."""
+"""Formats with frames that are long enough to be allowed more time."""
 FLOOR_TIMES, FLOOR_MORE_MS = 1.5, 5.0
 MAX_BEHIND = 1
 MAX_ENCODER_MS_PER_S = 10.0
@@ -107,7 +107,7 @@ def _tokens(figures: Figures) -> Iterator[TargetCheck]:
     both = [*rows, *figures["paced"]]
     worst = max(both, key=lambda row: float(row["underrun_ms"]))
     yield TargetCheck(
-        "a listener in real time is never without audio whose text was there",
+        "a listener in real time never waits for audio after its text has arrived",
         f"{worst['underrun_ms']:.1f} ms" + (f" ({worst['text']})" if worst["underrun_ms"] else ""),
         worst["underrun_ms"] == 0,
     )

@@ -118,7 +118,7 @@ def token_lag(
         tokens: Tokens of the text.
         sent: The times at which they were sent.
         expected: Segments as :func:`completion_times` returns them.
-        starts: Parts of the text whose audio started, in order.
+        starts: Starts of the parts of the text, in order.
         audio: All audio, in order.
         bytes_per_s: Bytes in a second of the audio.
     """

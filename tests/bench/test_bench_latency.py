@@ -15,7 +15,7 @@ RATE = 24_000
 
 
 def made(arrivals: list[tuple[float, float]], *, silence_s: float = 0.0) -> WavResponse:
-    """A response whose audio arrives as (time, seconds of audio)."""
+    """Return a response with audio that arrives as (time, seconds of audio)."""
     num = sum(round(length * RATE) for _, length in arrivals)
     pcm = np.full(num, 8000, "<i2")
     pcm[: round(silence_s * RATE)] = 3

@@ -213,7 +213,7 @@ def test_an_unsupported_language_is_reported() -> None:
 
 
 def english_only() -> AbstractContextManager[int]:
-    """Port of a server whose voice speaks no Mandarin."""
+    """Port of a server with a voice that speaks no Mandarin."""
     return serving(
         lambda: Synthesizer(
             [local_spec("tone", lambda: ToneEngine(languages=("en",)))], {"en": {"en": "tone"}}, default="en"

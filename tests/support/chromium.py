@@ -96,7 +96,7 @@ def _call(function: str, arguments: Iterable[Any]) -> str:
 
 @contextlib.contextmanager
 def chromium(folder: Path) -> Iterator[Page]:
-    """Run a fresh browser whose profile is in a folder."""
+    """Run a fresh browser with its profile in a folder."""
     as_root = ["--no-sandbox"] if os.geteuid() == 0 else []
     command = [str(program("chromium")), *OPTIONS, *as_root, f"--user-data-dir={folder}", "about:blank"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:

@@ -45,13 +45,13 @@ def most_held_s(
     effect: Effect, samples: Samples, *, speed: float = 1.0, sample_rate: int = RATE, piece_s: float = 0.001
 ) -> float:
     """Return the maximum delay of the output, in seconds of input that is pushed in pieces of this length."""
-    num_in, num_out, most = 0, 0, 0.0
+    num_in, num_out, longest = 0, 0, 0.0
     num_piece = int(piece_s * sample_rate)
     for piece in np.split(samples, range(num_piece, len(samples), num_piece)):
         num_in += len(piece)
         num_out += len(effect.push(piece))
-        most = max(most, num_in - num_out * speed)
-    return most / sample_rate
+        longest = max(longest, num_in - num_out * speed)
+    return longest / sample_rate
 
 
 def same_however_cut(make: Callable[[], Effect], samples: Samples, cuts: Sequence[int]) -> bool:

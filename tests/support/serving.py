@@ -1,4 +1,4 @@
-"""A real server on a real socket, in a thread, with an engine whose steps a test can hold back."""
+"""A real server on a real socket, in a thread; a test can hold back the steps of its engine."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ PATIENCE_S = 30.0
 
 
 def required() -> frozenset[str]:
-    """Return the names of the clients whose tests must not be skipped."""
+    """Return the names of the clients with tests that must not be skipped."""
     return frozenset(os.environ.get("YULIU_THIRD_PARTY", "").split())
 
 

@@ -115,7 +115,7 @@ def test_refusals_are_openais_error_classes(
 
 
 def test_an_unknown_model_is_not_found(client: Sidecar) -> None:
-    """As with OpenAI's server."""
+    """The class is that for OpenAI's server."""
     assert client.ask(model="tone")["id"] == "tone"
     assert client.ask(model="gpt-9")["error"] == "NotFoundError"
 

@@ -113,7 +113,7 @@ async def test_refusals_with_the_asynchronous_client(refusing: dict[str, tuple[s
 
 
 def test_an_unknown_model_is_not_found(running: Running) -> None:
-    """As with OpenAI's server."""
+    """The class is that for OpenAI's server."""
     with client(f"{running.url}/v1") as openai_client:
         assert openai_client.models.retrieve("tone").id == "tone"
         with pytest.raises(openai.NotFoundError):
@@ -122,7 +122,7 @@ def test_an_unknown_model_is_not_found(running: Running) -> None:
 
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
 def test_a_truncated_response_raises(cut: Running, stream_format: str) -> None:
-    """When the body is read whole."""
+    """The body is read whole."""
     asked: dict[str, Any] = fields(response_format="pcm", stream_format=stream_format)
     with client(f"{cut.url}/v1") as openai_client, pytest.raises(openai.APIConnectionError):
         openai_client.audio.speech.create(**asked)

@@ -31,7 +31,7 @@ def shown(language: str, mark: str, running: Running) -> str:
 
 @needs("openai-npm")
 def test_javascript(running: Running, tmp_path: Path) -> None:
-    """The file that it writes is all of the speech."""
+    """The file holds all of the speech."""
     code = shown("js", "node:fs", running).replace('"turn.mp3"', json.dumps(str(tmp_path / "turn.mp3")))
     command = [str(program("node")), "--input-type=module", "--eval", code]
     subprocess.run(command, cwd=NPM, check=True, timeout=PATIENCE_S)
@@ -42,7 +42,7 @@ def test_javascript(running: Running, tmp_path: Path) -> None:
     "name", [pytest.param("livekit", marks=needs("livekit")), pytest.param("pipecat", marks=needs("pipecat"))]
 )
 def test_agents(running: Running, name: str) -> None:
-    """What is made is a service that would ask this server."""
+    """The service of the example uses this server."""
     code = shown("py", name, running) + "\nprint(tts._client.base_url)\n"
     command = [str(VENV / "bin" / "python"), "-W", "ignore", "-c", code]
     told = subprocess.run(command, check=True, timeout=PATIENCE_S, capture_output=True, text=True).stdout

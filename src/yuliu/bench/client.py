@@ -203,7 +203,7 @@ class HttpExchange(asyncio.Protocol):
     def __init__(self, request: HttpRequest, *, keep: bool = False) -> None:
         loop = asyncio.get_running_loop()
         self.response: ResponseReader = ResponseReader(keep=keep)
-        """What has arrived so far."""
+        """The response so far."""
         self.done: asyncio.Future[None] = loop.create_future()
         """Resolved when the connection is closed."""
         self.first_byte: asyncio.Future[None] = loop.create_future()

@@ -189,13 +189,13 @@ def _latency_cell(row: Mapping[str, Any]) -> str:
 
 
 def _decodable_later(rows: Sequence[Mapping[str, Any]]) -> str:
-    """List the formats whose first bytes do not decode to a sample yet."""
+    """List the formats that need more than their first bytes to decode to a sample."""
     later = [row for row in rows if row["decodable_ms"]["median"] > row["ttfp_ms"]["median"]]
     if not later:
         return "At each endpoint the first bytes of audio of every format can be decoded when they arrive.\n"
     body = [
         [row["format"], HEADINGS[row["door"]], cell(row["ttfp_ms"], 1), cell(row["decodable_ms"], 1)] for row in later
     ]
-    return "Formats whose first bytes are not enough for a decoder:\n\n" + table(
+    return "Formats that need more than their first bytes to decode:\n\n" + table(
         ["format", "endpoint", "first byte, ms", "first sample, ms"], body
     )

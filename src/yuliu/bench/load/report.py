@@ -17,8 +17,9 @@ POINT_HEAD = (
 NOTES = """\
 Clients read over loopback as fast as audio arrives; the playback of a player that starts at the first packet is
 computed from the arrival times. `TTFP` is from the first byte of a request sent to the first byte of audio. `underran`:
-streams whose player was silent for more than 10 ms; `refused`: answered 429. `cores busy` is the whole machine, load
-generator included. `CPU ratio`: CPU seconds of the server for each second of audio, over those of the engines alone.
+streams with a player that was silent for more than 10 ms; `refused`: answered 429. `cores busy` is the whole machine,
+load generator included. `CPU ratio`: CPU seconds of the server for each second of audio, over those of the engines
+alone.
 """
 
 
