@@ -1,4 +1,4 @@
-"""The keys that a server accepts: who may use a route, and as which principal."""
+"""The keys that a server accepts, and the principals that they stand for."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class KeyRing:
 
         Args:
             shown: The key; None if the client showed none.
-            access: Access rule of what the client asks for.
+            access: Access rule of the route.
 
         Raises:
             KeyMissing: The key is missing or not known.

@@ -1,6 +1,6 @@
 """The API keys of this machine: a file that ``yuliu keys`` changes and a running server reads again.
 
-The keys themselves are in no file: only what they are known by (:mod:`yuliu.wire.keys`).
+The file does not hold the keys themselves, only digests that they are recognised by (:mod:`yuliu.wire.keys`).
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class KeyStore:
 
     @property
     def keys(self) -> tuple[ApiKey, ...]:
-        """Those that :meth:`read` or :meth:`refresh` found last; touches no file."""
+        """Keys that :meth:`read` or :meth:`refresh` found last; touches no file."""
         return self._keys
 
     def read(self) -> tuple[ApiKey, ...]:
-        """All keys, in the order they were made; none if there is no file.
+        """Return all keys in the order in which they were made; none if there is no file.
 
         Raises:
             InvalidRequest: The file is damaged or cannot be read, or others than its owner may write it.
@@ -59,7 +59,7 @@ class KeyStore:
             return self._read()
 
     def refresh(self) -> None:
-        """Read the file again if it has changed. If it is damaged, the log says so, and what was read before holds."""
+        """Read the file again if it has changed. If it is damaged, log that and keep the keys that were read before."""
         with self._lock:
             stamp = self._stamp()
             if stamp == self._seen:
@@ -67,22 +67,22 @@ class KeyStore:
             try:
                 self._read()
             except InvalidRequest as error:
-                self._seen = stamp  # told once
+                self._seen = stamp  # logged once
                 _log.error("keys_unreadable", message=error.message)
             else:
                 _log.info("keys_read", keys=len(self._keys))
 
     def add(self, make: Callable[[str], ApiKey]) -> str:
-        """Make a key; the only time that it is told.
+        """Make a key. It is shown only this once.
 
         Args:
-            make: Gives what is to be kept, from its digest.
+            make: Returns the record of a key from its digest.
 
         Returns:
             The key.
 
         Raises:
-            InvalidRequest: There is one of that name, or there are too many.
+            InvalidRequest: There is a key of that name, or there are too many.
             OSError: The file cannot be written.
         """
         shown = PREFIX + secrets.token_urlsafe(KEY_BYTES)
@@ -99,10 +99,10 @@ class KeyStore:
         return shown
 
     def revoke(self, name: str) -> None:
-        """Forget a key.
+        """Revoke a key.
 
         Raises:
-            InvalidRequest: There is none of that name.
+            InvalidRequest: There is no key of that name.
             OSError: The file cannot be written.
         """
 
@@ -135,12 +135,12 @@ class KeyStore:
     def _stamp(self) -> _Stamp | None:
         try:
             status = self.path.stat()
-        except OSError:  # reading it will say what is wrong
+        except OSError:  # reading the file raises the reason
             return None
         return status.st_mtime_ns, status.st_size, status.st_ino, status.st_mode
 
 
 def _check_mode(mode: int) -> None:
-    """Whoever may write the file can make keys for himself."""
+    """Refuse a file that others may write: they could make keys for themselves."""
     if sys.platform != "win32" and mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InvalidRequest(f"others may change {FILE_NAME}; take that from them: chmod 600")

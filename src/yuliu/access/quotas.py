@@ -1,4 +1,4 @@
-"""What a key has used up: requests a minute, streams at a time, characters a day. Pure: ``now`` is an argument."""
+"""Usage of a key: requests a minute, concurrent streams, characters a day. Pure: ``now`` is an argument."""
 
 from __future__ import annotations
 
@@ -6,30 +6,30 @@ from yuliu.errors import QuotaExceeded
 
 DAY_S = 86_400
 BUSY_RETRY_S = 1.0
-"""What is told to who has all of his streams open: nobody knows when one of them ends."""
+"""Advice for a client that has all of its streams open: it is not known when one ends."""
 
 
 class KeyUsage:
-    """What was taken of the bounds of one key. The bounds may change while it is counted."""
+    """Use of one key. Its quotas may change at any time."""
 
     def __init__(self) -> None:
         self.num_streams = 0
         """Streams that are open."""
         self._spent = 0.0
-        """Requests that the minute has not given back yet."""
+        """Requests that have not been given back yet."""
         self._spent_at_s = 0.0
         self._day = -1
         self._num_characters = 0
 
     def request(self, per_minute: int | None, now_s: float) -> None:
-        """One request: so many may come at once, and come back at an even pace.
+        """Count a request. A minute's requests may come at once; they are given back at an even pace.
 
         Args:
-            per_minute: How many there may be; None for any number.
-            now_s: A clock that never goes back.
+            per_minute: Quota; None sets none.
+            now_s: Time on a monotonic clock, seconds.
 
         Raises:
-            QuotaExceeded: There were too many; it does not count.
+            QuotaExceeded: There were too many; this one does not count.
         """
         if per_minute is None:
             return
@@ -41,25 +41,25 @@ class KeyUsage:
         self._spent, self._spent_at_s = spent + 1, now_s
 
     def open(self, streams: int | None) -> None:
-        """One more stream; :meth:`close` must follow.
+        """Count a stream as open; :meth:`close` must follow.
 
         Raises:
-            QuotaExceeded: There are as many as may be.
+            QuotaExceeded: The maximum number of streams is open.
         """
         if streams is not None and self.num_streams >= streams:
             raise QuotaExceeded(f"this key has {streams} streams at a time", retry_after_s=BUSY_RETRY_S)
         self.num_streams += 1
 
     def close(self) -> None:
-        """A stream is over."""
+        """Count a stream as closed."""
         self.num_streams -= 1
 
     def characters(self, num_characters: int, per_day: int | None, now_utc_s: float) -> None:
-        """So many characters are to be spoken; the count begins anew at midnight, UTC.
+        """Charge characters. The count starts again at midnight UTC.
 
         Args:
-            num_characters: All or none of them count.
-            per_day: How many there may be; None for any number.
+            num_characters: Number of characters; all or none of them are charged.
+            per_day: Quota; None sets none.
             now_utc_s: Seconds since 1970.
 
         Raises:
@@ -75,5 +75,5 @@ class KeyUsage:
         self._num_characters += num_characters
 
     def give_back(self, num_characters: int) -> None:
-        """So many were not spoken."""
+        """Refund characters that were not spoken."""
         self._num_characters = max(0, self._num_characters - num_characters)

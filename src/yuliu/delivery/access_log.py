@@ -50,7 +50,7 @@ class AccessRecord:
 
     @property
     def has_sent(self) -> bool:
-        """Whether any audio was sent."""
+        """True once any audio was sent."""
         return self.num_bytes > 0
 
     def accepted(self, voice: str, audio_format: str, stream_class: str) -> None:

@@ -1,4 +1,4 @@
-"""Hard bounds that all doors share: how many streams, and how many bytes of text and sound they hold together."""
+"""Capacity over all protocols: how many streams there may be, and how much text and audio they may hold together."""
 
 from __future__ import annotations
 
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
     from yuliu.metrics.metrics import Metrics
 
 RETRY_AFTER_S = 1.0
-"""What those are told who meet a bound. They are met only if far more is asked than any machine carries."""
+"""Advice beside a refusal. Limits are met only by far more load than any machine carries."""
 
 Bound = Literal["max_streams", "max_text"]
-"""Which one was met, for the metrics."""
+"""Limit that was met, for the metrics."""
 
 
 class Capacity:
-    """What is taken of the bounds.
+    """Streams and memory in use.
 
     Args:
-        max_streams: Streams at a time.
-        max_body_bytes: Bytes of bodies at a time.
-        metrics: Are told of what is refused.
+        max_streams: Maximum number of streams.
+        max_body_bytes: Maximum size of all bodies, texts and audio that are held.
+        metrics: Counts refusals.
     """
 
     def __init__(self, max_streams: int, max_body_bytes: int, metrics: Metrics) -> None:
         self.num_streams = 0
-        """Streams that are spoken or wait to be."""
+        """Streams that are spoken, or wait to be."""
         self.num_body_bytes = 0
-        """Bytes of the requests that are received or spoken."""
+        """Bytes that requests and deliveries hold."""
         self._max_streams = max_streams
         self._max_body_bytes = max_body_bytes
         self._metrics = metrics
 
     @contextmanager
     def stream(self, stream_class: StreamClass) -> Iterator[None]:
-        """One of the streams.
+        """Hold one stream.
 
         Raises:
-            Overloaded: There are as many as may be.
+            Overloaded: The maximum number of streams is open.
         """
         if self.num_streams >= self._max_streams:
             message = f"{self.num_streams} streams are open, which is the limit; try again"
@@ -56,10 +56,10 @@ class Capacity:
 
     @contextmanager
     def body(self, stream_class: StreamClass = StreamClass.STANDARD) -> Iterator[BodyReservation]:
-        """Room for one request's body, given back at the end.
+        """Hold memory for one request or delivery, given back at the end.
 
         Args:
-            stream_class: The request's, if it is known before the body is read.
+            stream_class: Class that a refusal is counted for.
         """
         room = BodyReservation(self, stream_class)
         try:
@@ -79,7 +79,7 @@ class Capacity:
 
 
 class BodyReservation:
-    """The part of one request."""
+    """Memory that one request or delivery holds."""
 
     def __init__(self, rooms: Capacity, stream_class: StreamClass) -> None:
         self.num_bytes = 0
@@ -87,15 +87,15 @@ class BodyReservation:
         self._stream_class = stream_class
 
     def take(self, num_bytes: int) -> None:
-        """So many further bytes are held.
+        """Hold more bytes.
 
         Raises:
-            Overloaded: There is no room for them.
+            Overloaded: There is no memory left.
         """
         self._rooms._take(num_bytes, self._stream_class)
         self.num_bytes += num_bytes
 
     def give_back(self, num_bytes: int) -> None:
-        """So many of them are held no longer."""
+        """Hold fewer bytes."""
         self._rooms.num_body_bytes -= num_bytes
         self.num_bytes -= num_bytes

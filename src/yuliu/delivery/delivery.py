@@ -63,7 +63,7 @@ class Delivery:
     """One text on its way to one client. Also a context manager that closes it, and counts a ``YuliuError`` as refusal.
 
     Args:
-        gateway: What all deliveries of a server share.
+        gateway: Shared parts of all deliveries.
         caller: Protocol and id of the request.
     """
 
@@ -152,7 +152,7 @@ class Delivery:
 
     @property
     def is_open(self) -> bool:
-        """Whether an order was accepted."""
+        """True once an order was accepted."""
         return self._accepted is not None
 
     @property
@@ -162,7 +162,7 @@ class Delivery:
 
     @property
     def text_ended(self) -> bool:
-        """Whether no more text may come."""
+        """True once no more text may come."""
         return self._accepted is not None and self._accepted.texts.text_ended
 
     def played(self, position_s: float, *, left_s: float) -> None:
@@ -226,7 +226,7 @@ class Delivery:
 
     @property
     def ending(self) -> Ending | None:
-        """How the stream ended; None while it has not, or where there is none."""
+        """Ending of the stream; None before it has ended, or if there is no stream."""
         return self._stream.ending if self._stream is not None else None
 
     @property
@@ -235,7 +235,7 @@ class Delivery:
         return self._stream
 
     def heard(self) -> Heard | None:
-        """How far the listener has come; None if no position was ever given."""
+        """Return the part that the listener has heard; None if no position was ever given."""
         return self._stream.heard() if self._stream is not None else None
 
     @property

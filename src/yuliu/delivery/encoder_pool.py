@@ -1,6 +1,6 @@
-"""Encoding beside the event loop: all responses of a server share a few threads, each response has its order.
+"""Encoders beside the event loop: all deliveries of a server share a few threads, and each keeps its order.
 
-A call on a thread costs 0.03 ms where nobody else wants the cores; samples as they are take less, and are made at once.
+A call on a thread costs 0.03 ms on idle cores. Plain samples take less, and are encoded in the loop.
 """
 
 from __future__ import annotations
@@ -30,55 +30,55 @@ if TYPE_CHECKING:
 
 MAX_THREADS = 8
 PIECE_S = 0.5
-"""So much sound is encoded at a time: 4 ms of work at most, so that no response waits long for another's."""
+"""Length of audio that is encoded at a time: at most 4 ms of work, so that no delivery waits long for another."""
 MAX_WHOLE_S = 300
-"""An answer that is not streamed holds so much sound at most: it is kept until its end."""
+"""Maximum length of an answer that is not streamed: it is held until its end."""
 _PLAIN = ("pcm", "wav")
 
 
 class EncoderPool:
-    """The threads of one server.
+    """The encoder threads of one server.
 
     Args:
-        num_threads: None takes one for each core, at most :data:`MAX_THREADS`.
+        num_threads: Number of threads; None takes one per core, at most :data:`MAX_THREADS`.
     """
 
     def __init__(self, num_threads: int | None = None) -> None:
         self._pool = ThreadPoolExecutor(num_threads or min(MAX_THREADS, os.cpu_count() or 1), "encoder")
 
     def stream_encoder(self, encoding: Encoding, source_rate: int) -> StreamEncoder:
-        """An encoder for one response; it begins to open at once.
+        """Return an encoder for one delivery; it begins to open at once.
 
         Args:
-            encoding: What to make.
-            source_rate: Rate of the samples to come, Hz.
+            encoding: Encoding of its output.
+            source_rate: Sample rate of its input, Hz.
         """
         return StreamEncoder(encoding, source_rate, self._pool)
 
     def whole_encoder(self, encoding: Encoding, source_rate: int, take: Callable[[int], None]) -> WholeEncoder:
-        """Keeps the sound of one response until its end.
+        """Return an encoder that holds the audio of one delivery until its end.
 
         Args:
-            encoding: What to make.
-            source_rate: Rate of the samples to come, Hz.
-            take: Told of the bytes that are kept; may raise.
+            encoding: Encoding of its output.
+            source_rate: Sample rate of its input, Hz.
+            take: Is called with the number of bytes that are held; may raise.
         """
         return WholeEncoder(encoding, source_rate, self._pool, take)
 
     def close(self) -> None:
-        """End the threads, after what they are at. Sounds can be closed after it, and nothing else."""
+        """End the threads after the calls that they are in. Encoders can still be closed, and nothing else."""
         self._pool.shutdown(wait=False)
 
 
 class StreamEncoder:
-    """One response on its way from samples to bytes. Also a context manager that closes it.
+    """Encoder of one delivery. Also a context manager that closes it.
 
-    Its methods belong to one task of the event loop. Who awaits them may be cancelled at any time.
+    Its methods belong to one task of the event loop, which may be cancelled at any time.
 
     Args:
-        encoding: What to make.
-        source_rate: Rate of the samples to come, Hz.
-        pool: Where to work.
+        encoding: Encoding of the output.
+        source_rate: Sample rate of the input, Hz.
+        pool: Threads to work on.
     """
 
     def __init__(self, encoding: Encoding, source_rate: int, pool: Executor) -> None:
@@ -91,35 +91,35 @@ class StreamEncoder:
             pool.submit(self._coder.open)
 
     def pieces(self, samples: Samples) -> Iterator[Samples]:
-        """The samples in pieces that are each worth a :meth:`write`, at most :data:`PIECE_S` where that takes long."""
+        """Cut samples into pieces for :meth:`write`, of at most :data:`PIECE_S` where encoding takes long."""
         num_samples = max(1, len(samples)) if self._at_once else round(PIECE_S * self._source_rate)
         for start in range(0, len(samples), num_samples):
             yield samples[start : start + num_samples]
 
     async def write(self, samples: Samples) -> bytes:
-        """What can be sent after these samples; may be empty.
+        """Encode samples. Return the bytes that can be sent, maybe none.
 
         Raises:
             SynthesisFailed: The encoder failed, or could not be opened.
-            Closed: It was finished or closed before.
+            Closed: The encoder was finished or closed before.
         """
         return await self._run(lambda encoder: encoder.write(samples))
 
     async def finish(self) -> bytes:
-        """All that is left, and the end of the container.
+        """Return all bytes that are left, and the end of the container.
 
         Raises:
             SynthesisFailed: The encoder failed.
-            Closed: It was finished or closed before.
+            Closed: The encoder was finished or closed before.
         """
         return await self._run(Encoder.finish)
 
     def close(self) -> None:
-        """Free the encoder, now or as soon as a thread is done with it. May be called at any time and again."""
+        """Free the encoder, now or as soon as a thread is done with it. May be called at any time, and again."""
         self._coder.close()
 
     def __enter__(self) -> Self:
-        """The sound."""
+        """Return the encoder."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -133,14 +133,14 @@ class StreamEncoder:
 
 
 class WholeEncoder:
-    """One response whose bytes come all at the end, so that their head tells the true sizes. Used as
+    """Encoder whose bytes come all at the end, so that their head holds the true sizes. Used as
     :class:`StreamEncoder`.
 
     Args:
-        encoding: What to make.
-        source_rate: Rate of the samples to come, Hz.
-        pool: Where to work.
-        take: Told of the bytes that are kept; may raise.
+        encoding: Encoding of the output.
+        source_rate: Sample rate of the input, Hz.
+        pool: Threads to work on.
+        take: Is called with the number of bytes that are held; may raise.
     """
 
     def __init__(self, encoding: Encoding, source_rate: int, pool: Executor, take: Callable[[int], None]) -> None:
@@ -152,15 +152,15 @@ class WholeEncoder:
         self._num_samples = 0
 
     def pieces(self, samples: Samples) -> Iterator[Samples]:
-        """The samples as they are: keeping them takes no time."""
+        """Return the samples in one piece: holding them takes no time."""
         yield samples
 
     async def write(self, samples: Samples) -> bytes:
-        """Keep these samples; nothing can be sent.
+        """Hold samples; nothing can be sent.
 
         Raises:
-            InvalidRequest: It is more than :data:`MAX_WHOLE_S`.
-            Overloaded: All such responses together are too long.
+            InvalidRequest: The audio is longer than :data:`MAX_WHOLE_S`.
+            Overloaded: There is no memory left.
         """
         self._num_samples += len(samples)
         if self._num_samples > MAX_WHOLE_S * self._source_rate:
@@ -172,7 +172,7 @@ class WholeEncoder:
         return b""
 
     async def finish(self) -> bytes:
-        """The whole body.
+        """Return all audio.
 
         Raises:
             SynthesisFailed: The encoder failed.
@@ -181,11 +181,11 @@ class WholeEncoder:
         return await asyncio.get_running_loop().run_in_executor(self._pool, self._encoded, kept)
 
     def __enter__(self) -> Self:
-        """The sound."""
+        """Return the encoder."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Forget what was kept."""
+        """Forget the samples."""
         self._kept = []
 
     def _encoded(self, kept: list[Pcm]) -> bytes:
@@ -194,7 +194,7 @@ class WholeEncoder:
 
 
 class _SharedEncoder:
-    """An encoder that is opened by the first to need it, and closed by the last to use it, on whatever thread."""
+    """An encoder that is opened by the first call, and closed by the last, on any thread."""
 
     def __init__(self, encoding: Encoding, source_rate: int) -> None:
         self._make = functools.partial(Encoder, encoding, source_rate)
@@ -203,15 +203,15 @@ class _SharedEncoder:
         self._closing = False
 
     def open(self) -> None:
-        """Open it ahead of the first sound. If that fails, :meth:`run` tells."""
+        """Open the encoder ahead of the first audio. :meth:`run` raises if that fails."""
         self.run(lambda _: b"")
 
     def run(self, call: Callable[[Encoder], bytes]) -> bytes:
-        """Do something with it, after whatever else is being done."""
+        """Call a function with the encoder, after the calls before."""
         try:
             with self._lock:
                 if self._closing:
-                    raise Closed("this sound was closed; a new response needs a new one")
+                    raise Closed("this encoder was closed; open a new one")
                 if self._encoder is None:
                     self._encoder = self._make()
                 return call(self._encoder)
@@ -220,7 +220,7 @@ class _SharedEncoder:
                 self.close()
 
     def close(self) -> None:
-        """Close it, or let the thread do so that is at work with it: it looks when it is done."""
+        """Close the encoder, or let the thread that is using it do so afterwards."""
         self._closing = True
         if self._lock.acquire(blocking=False):
             try:
@@ -233,7 +233,7 @@ class _SharedEncoder:
 
 @functools.cache
 def warm_up() -> None:
-    """Load and use what encodes, once in a process: the first encoder takes 50 ms and more. Takes its time."""
+    """Open each kind of encoder once in a process: the first one takes 50 ms and more. Blocks."""
     silence = np.zeros(4_800, np.float32)
     for name in FORMATS:
         with Encoder(choose_encoding(name, 24_000), 24_000) as encoder:

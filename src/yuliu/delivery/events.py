@@ -1,4 +1,4 @@
-"""What a delivery tells its sink: frozen values, in the order in which they belong on the wire."""
+"""Events of a delivery: frozen values, in the order in which they belong on the wire."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class DeliveryStarted:
     voice: str
     encoding: Encoding
     degraded: bool = False
-    """Whether the text is spoken in whole sentences and larger steps, because of a backlog."""
+    """True if the text is spoken in whole sentences and larger steps, because of a backlog."""
     lead_in_ms: float = 0.0
     """Length of the silence at the head of the audio."""
 
@@ -66,7 +66,7 @@ class AudioEncoded:
     until_s: float
     """Length of all audio up to the end of this piece."""
     ending: Finished | None = None
-    """How the stream ended, with the piece that completes the container."""
+    """Ending of the stream, set on the piece that completes the container."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class DeliveryFailed:
 
     error: YuliuError
     ending: Ending | None = None
-    """How the stream ended, if one had been opened."""
+    """Ending of the stream, if one was opened."""
 
 
 Event = (

@@ -1,4 +1,4 @@
-"""What all deliveries of one server share."""
+"""Shared parts of all deliveries of one server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Gateway:
-    """What all deliveries of one server share."""
+    """Shared parts of all deliveries of one server."""
 
     synthesizer: Callable[[], Synthesizer]
     """Returns the synthesizer, or raises ``VoiceNotReady`` while voices are being loaded."""

@@ -1,4 +1,4 @@
-"""What a protocol orders from a delivery: a voice, an audio format, and how the text is to be spoken."""
+"""Orders: the voice, the encoding and the manner in which a protocol wants a text delivered."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class VoiceQuery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpeakingQuery:
-    """How the text is to be spoken."""
+    """Options of the speech that a client asks for."""
 
     speed: float = 1.0
     manner: SynthesisOptions = field(default_factory=SynthesisOptions)
@@ -44,7 +44,7 @@ class SpeakingQuery:
     lexicon_entries: tuple[Entry, ...] = field(default=(), repr=False)
     limits: StreamLimits = field(default_factory=StreamLimits)
     is_complete: bool = False
-    """Whether all text is there at the start: then no sentence is cut because its end comes late."""
+    """True if all text is there at the start: then no sentence is cut because its end comes late."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,13 +61,13 @@ class Order:
     max_characters: int | None = None
     """Maximum length of the text, code points."""
     is_whole: bool = False
-    """Whether all audio is sent at once at the end, so that its head holds the true sizes."""
+    """Send all audio at once at the end, so that its head holds the true sizes."""
     must_sound: bool = True
-    """Whether a text that holds nothing to say fails with ``nothing_to_speak``, or finishes without audio."""
+    """Fail with ``nothing_to_speak`` if the text holds nothing to say; otherwise finish without audio."""
     text_field: str | None = None
     """Field to blame for a text that holds nothing to say."""
     progress: bool = False
-    """Whether the sink wants segments, marks and underruns."""
+    """Send segments, marks and underruns to the sink."""
 
 
 def resolve_voice(query: VoiceQuery, voices: Sequence[str], default: str) -> str:

@@ -63,7 +63,7 @@ class Production:
         self, order: Order, stream: Stream, encoder: StreamEncoder | WholeEncoder, sink: Sink, record: AccessRecord
     ) -> None:
         self.has_sound: bool = False
-        """Whether there was more than a lead-in."""
+        """True once there was more than a lead-in."""
         self._order, self._stream, self._encoder, self._sink, self._record = order, stream, encoder, sink, record
         self._underruns = UnderrunTimer(asyncio.get_running_loop(), self._stalled) if order.progress else None
         self._is_stalled = self._is_stopped = False

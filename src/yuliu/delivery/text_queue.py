@@ -73,7 +73,7 @@ class TextQueue:
         self.num_charged: int = 0
         """Characters that were charged to the principal."""
         self.text_ended: bool = False
-        """Whether no more text may come."""
+        """True once no more text may come."""
         self._max_characters = max_characters
         self._effects, self._languages = effects, languages
         self._principal, self._held = principal, held

@@ -1,4 +1,4 @@
-"""Underruns: times at which a listener who plays in real time has nothing left to play."""
+"""Underruns: moments at which a listener that plays in real time has nothing left to play."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class UnderrunTimer:
-    """Runs while a listener plays what was sent, and rings when nothing is left.
+    """Runs while the listener plays audio that was sent, and rings when none is left.
 
     Args:
         loop: Gives the clock and the timers.

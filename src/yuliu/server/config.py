@@ -29,7 +29,7 @@ class AppConfig:
     hosts: Collection[str] | None = ()
     """Names that a request's Host header may give beside loopback names; None allows all."""
     nearby: bool = False
-    """Whether it may also give addresses, and names that cannot be registered: they cannot be made to point here."""
+    """Accept addresses, and names that cannot be registered, as well: neither can be made to point here from afar."""
     origins: Collection[str] = ()
     """Web pages that may use the server beside its own, such as ``https://example.org``."""
     keys: KeyRing | None = None
@@ -51,7 +51,7 @@ class ServerConfig:
     port: int = 8000
     """Port to listen on; 0 takes any free one."""
     expose: bool = False
-    """Whether the address may be one that other machines reach. Then there must be keys, or ``no_keys``."""
+    """Allow an address that other machines reach. Then there must be keys, or ``no_keys``."""
     hosts: Collection[str] = ()
     """Names that the Host header may give beside loopback names.
 

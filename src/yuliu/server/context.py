@@ -1,4 +1,4 @@
-"""What all endpoints of one server share."""
+"""Shared parts of all endpoints of one server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
-    """What all endpoints of one server share."""
+    """Shared parts of all endpoints of one server."""
 
     gateway: Gateway
     loading: Loading

@@ -84,7 +84,7 @@ async def deliver_over_http(
     """Answer a request with a delivery.
 
     Args:
-        context: What all endpoints share.
+        context: Shared parts of all endpoints.
         exchange: The request.
         open_: Reads the request and opens the delivery.
         feed: Reads the rest of the request while the delivery runs, until the client is gone; None reads nothing.
@@ -126,7 +126,7 @@ class _HttpSink:
     def __init__(self, exchange: Exchange, delivery: Delivery) -> None:
         self.codec: BodyCodec = PlainBody()
         self.is_started = self.is_ended = False
-        """Whether anything was sent, and whether the last chunk was."""
+        """True once anything was sent, and once the last chunk was sent."""
         self._exchange, self._delivery = exchange, delivery
         self._begun: DeliveryStarted | None = None
         self._last: bytes | None = None

@@ -1,4 +1,4 @@
-"""How much a server takes at once, and how long it waits for whom."""
+"""Limits of a server: sizes, numbers and times."""
 
 from __future__ import annotations
 
@@ -10,73 +10,73 @@ from yuliu.wire.openai import SpeechLimits
 _log = event_logger(__name__)
 
 OTHER_DESCRIPTORS = 64
-"""Descriptors for what is no connection: libraries, models, the log, files that are read for a moment."""
+"""Descriptors for everything but connections: libraries, models, the log, files that are read."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeLimits:
-    """Bounds of one connection or stream."""
+    """Limits of one connection or stream of the native protocol."""
 
     max_characters: int = 200_000
-    """Code points of the text of one context."""
+    """Maximum length of the text of one context, code points."""
     idle_s: float = 75.0
-    """How long a connection without open contexts is kept that says nothing."""
+    """Maximum time that a connection without open contexts is kept while its client sends nothing."""
     idle_text_s: float = 300.0
-    """How long a context waits for text when all before is spoken, and a request for its body to begin."""
+    """Maximum time that a context waits for text after everything was spoken, and a request for its body to begin."""
     ping_s: float = 20.0
-    """How often clients are pinged, and how long they may take to answer."""
+    """Interval at which clients are pinged, and the time they have to answer."""
     kept_bytes: int = 524_288
-    """Sound that is kept of a stream after it was sent, for a client that comes back: 11 s of PCM at 24 kHz."""
+    """Audio of a stream that is kept after it was sent, for a client that reconnects: 11 s of PCM at 24 kHz."""
     kept_s: float = 60.0
-    """How long it is kept at most."""
+    """Maximum time that it is kept."""
     kept_total_bytes: int = 67_108_864
-    """Sound that is kept of all streams together. Beyond it, what was sent first is kept no longer: at first of streams
-    that are over or wait for their client, then of all."""
+    """Audio that is kept of all streams together. Beyond it the oldest is dropped: first of streams that are over or
+    wait for their client, then of all."""
     drain_s: float = 29.0
-    """How long contexts may go on after SIGTERM; a little less than all that is waited for."""
+    """Time that contexts may go on after SIGTERM; a little less than ``shutdown_s``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of one server process."""
+    """Limits of one server process."""
 
     speech: SpeechLimits = field(default_factory=SpeechLimits)
-    """What one speech request may hold."""
+    """Limits of one speech request."""
     native: NativeLimits = field(default_factory=NativeLimits)
-    """What one connection of the native stream may hold."""
+    """Limits of the native protocol."""
     max_streams: int = 1024
-    """Streams of all doors that are spoken or wait to be at a time; further ones get 429. What the machine can carry is
-    measured, and usually refuses first."""
+    """Maximum number of streams of all protocols that are spoken or wait to be; further ones get 429. Admission by
+    measured load usually refuses first."""
     max_body_bytes_held: int = 67_108_864
-    """Bytes of the text of all doors that is received or spoken, and of the sound that is kept for answers that are not
-    streamed; further ones get 429."""
+    """Maximum size of all text that is received or spoken, and of the audio that is held for answers that are not
+    streamed; further requests get 429."""
     max_connections: int = 2048
-    """Open connections, idle ones counted; further ones get 503 and are closed."""
+    """Maximum number of open connections, idle ones included; further ones get 503 and are closed."""
     max_head_bytes: int = 32_768
-    """Request line and headers of one request."""
+    """Maximum size of request line and headers of one request."""
     request_s: float = 30.0
-    """Within which a request must have arrived whole, from the opening of its connection or its first byte."""
+    """Time within which a request must arrive, from the opening of its connection or its first byte."""
     keep_alive_s: int = 75
-    """How long a connection may stay open without a request; longer than the 60 s of common load balancers."""
+    """Time that a connection may stay open without a request; longer than the 60 s of common load balancers."""
     stall_s: float = 60.0
-    """How long a reader may take nothing before its connection is cut."""
+    """Time that a client may read nothing before its connection is cut."""
     stream_s: float = 86_400.0
-    """How long a stream may take in all: the longest text, played in real time, with room."""
+    """Maximum time of a stream: the longest text, played in real time, with a margin."""
     shutdown_s: int = 30
-    """How long streams may go on after SIGTERM."""
+    """Time that streams may go on after SIGTERM."""
 
 
 def draining_for(limits: Limits, drain_s: int) -> Limits:
-    """The limits with so many whole seconds, at least 1, that streams may go on after SIGTERM."""
-    native = replace(limits.native, drain_s=drain_s - min(1.0, drain_s / 2))  # the last of it is for saying goodbye
+    """Return the limits with another time that streams may go on after SIGTERM, whole seconds, at least 1."""
+    native = replace(limits.native, drain_s=drain_s - min(1.0, drain_s / 2))  # the rest is for the last messages
     return replace(limits, shutdown_s=drain_s, native=native)
 
 
 def within_descriptors(limits: Limits) -> Limits:
-    """The limits with no more connections than the process may have descriptors.
+    """Return the limits with no more connections than the process may have descriptors.
 
-    Raises the process's own bound as far as it may. Without this, connections would be refused by the kernel, without
-    an answer, and files could not be opened.
+    Raises the limit of the process as far as allowed. Without this the kernel would refuse connections without an
+    answer, and files could not be opened.
     """
     available = _raised_bound(limits.max_connections + OTHER_DESCRIPTORS)
     if available is None or available >= limits.max_connections + OTHER_DESCRIPTORS:
@@ -93,7 +93,7 @@ def within_descriptors(limits: Limits) -> Limits:
 
 
 def _raised_bound(wanted: int) -> int | None:
-    """How many descriptors there may be, raised up to ``wanted`` if the system lets us; None where it has no bound."""
+    """Return the number of descriptors allowed, raised up to ``wanted`` if possible; None if there is no limit."""
     try:
         import resource
     except ImportError:  # Windows
@@ -104,6 +104,6 @@ def _raised_bound(wanted: int) -> int | None:
     raised = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
     try:
         resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
-    except (OSError, ValueError):  # macOS has a bound beside the one it tells
+    except (OSError, ValueError):  # macOS has another limit than the one it reports
         return soft
     return raised

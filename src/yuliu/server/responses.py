@@ -1,4 +1,4 @@
-"""Answers that are made at once: JSON values and problems, each with its request's id."""
+"""Parts of requests and responses: headers, request ids, JSON and problems."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 
 
 def request_id(scope: Scope) -> str:
-    """The caller's ``X-Request-Id`` if it is harmless to log, else a new one; the same each time for one request."""
+    """Return the client's ``X-Request-Id`` if it is safe to log, else a new id; the same one for each call."""
     state = scope.setdefault("state", {})
     if "request_id" not in state:
         given = header(scope, b"x-request-id")
@@ -26,7 +26,7 @@ def request_id(scope: Scope) -> str:
 
 
 def header(scope: Scope, name: bytes) -> bytes | None:
-    """The first header of a (lower-case) name; None if there is none."""
+    """Return the first header of a (lower-case) name; None if there is none."""
     for key, value in scope["headers"]:
         if key == name:
             return bytes(value)
@@ -34,21 +34,21 @@ def header(scope: Scope, name: bytes) -> bytes | None:
 
 
 def header_text(scope: Scope, name: bytes) -> str:
-    """The first header of a (lower-case) name as text; empty if there is none."""
+    """Return the first header of a (lower-case) name as text; empty if there is none."""
     return (header(scope, name) or b"").decode("latin-1")
 
 
 def headers_of(scope: Scope) -> dict[str, str]:
-    """All headers by lower-case name, the first where one stands several times."""
+    """Return all headers by lower-case name; of repeated headers the first."""
     return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(scope["headers"])}
 
 
 def json_response(scope: Scope, body: bytes) -> Response:
-    """200 with a JSON body."""
+    """Return a response of 200 with a JSON body."""
     return Response(body, 200, {"X-Request-Id": request_id(scope)}, "application/json")
 
 
 def problem_response(scope: Scope, problem: Problem) -> Response:
-    """A problem's status, headers and envelope."""
+    """Return the response of a problem: its status, headers and envelope."""
     headers = {"X-Request-Id": request_id(scope), **dict(problem.headers)}
     return Response(problem.body(), problem.status, headers, "application/json")

@@ -14,4 +14,4 @@ _SERVED = (
     *health.ROUTES,
 )
 ROUTES = (*_SERVED, *reference.reference_routes(_SERVED))
-"""What the server serves; nothing else."""
+"""All routes. The server serves nothing else."""

@@ -95,7 +95,7 @@ def responding(respond: Callable[[ServerContext, Request], Awaitable[Response]])
         try:
             response = await respond(context, Request(exchange.scope, exchange.receive))
         except ClientDisconnect:
-            response = Response(status_code=400)  # nobody reads it
+            response = Response(status_code=400)  # the client is gone
         await response(*exchange)
 
     return endpoint

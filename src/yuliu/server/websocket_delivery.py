@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Session(Protocol):
-    """What a protocol makes of messages and events."""
+    """One connection, as a protocol reads its messages and writes its events."""
 
     def receive(self, frame: str | bytes) -> None:
         """Act on a message of the client: open the delivery, write text, end it.
@@ -50,7 +50,7 @@ async def deliver_over_websocket(
     """Speak one text on one WebSocket.
 
     Args:
-        context: What all endpoints share.
+        context: Shared parts of all endpoints.
         exchange: The handshake.
         begin: Returns the session of a delivery that is not open yet.
     """
@@ -113,7 +113,7 @@ class _SocketSink:
         self.opened.set()
 
     async def drain(self, limit_s: float) -> None:
-        """When the server stops, let the delivery finish for a while, then fail it."""
+        """Give the delivery time to finish once the server stops, then fail it."""
         await self._carrier.draining.wait()
         if self.opened.is_set():
             await asyncio.sleep(limit_s)

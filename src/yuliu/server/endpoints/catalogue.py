@@ -1,4 +1,4 @@
-"""What a client can ask for: voices, models and presets."""
+"""Lists of voices, models and presets."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""ASGI middleware: authentication, CORS, trusted hosts."""
+"""ASGI middleware: trusted hosts and CORS. Access is checked by the router."""

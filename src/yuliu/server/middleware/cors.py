@@ -1,4 +1,4 @@
-"""Web pages: which may use the server, and what their browsers are told (CORS). HTTP and WebSockets alike."""
+"""Access of web pages: origins that may use the server, and answers for their browsers (CORS). HTTP and WebSockets."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 ORIGIN_UNKNOWN = Problem(403, "origin_not_allowed", "pages of this origin may not use the server")
 METHODS = "GET, HEAD, POST, PUT, DELETE"
 PREFLIGHT_S = 600
-"""How long a browser may remember what it was told, seconds."""
+"""Time that a browser may cache the answer to a preflight, seconds."""
 _ORIGIN = re.compile(r"[a-z][a-z0-9+.-]*://[a-z0-9._-]+(?::\d{1,5})?|[a-z][a-z0-9+.-]*://\[[0-9a-f:.]+\](?::\d{1,5})?")
 _NAMES = re.compile(rb"[A-Za-z0-9!#$%&'*+.^_`|~, -]{1,2000}")
 
 
 def is_allowed_origin(scope: Scope, origins: Collection[str]) -> bool:
-    """Whether a request is from no page, from a page of this server, or from one that is allowed.
+    """Return whether a request comes from no page, from a page of this server, or from an allowed page.
 
     A browser lets any page open a WebSocket to any server, and send plain text to it, without asking that server.
 
     Args:
-        scope: The request's. Its Host header is known to be right.
+        scope: The request. Its Host header has been checked.
         origins: Pages that are allowed, such as ``https://example.org``.
     """
     origin = header(scope, b"origin")
@@ -43,10 +43,10 @@ def is_allowed_origin(scope: Scope, origins: Collection[str]) -> bool:
 
 
 def checked_origin(given: str) -> str:
-    """An origin as browsers send it, such as ``https://example.org``.
+    """Return an origin as browsers send it, such as ``https://example.org``.
 
     Raises:
-        InvalidRequest: It is none; a path belongs to no origin, and there is no sign for "all".
+        InvalidRequest: It is not an origin; an origin has no path, and there is no wildcard.
     """
     origin = given.lower().rstrip("/")
     if not _ORIGIN.fullmatch(origin):
@@ -55,11 +55,11 @@ def checked_origin(given: str) -> str:
 
 
 class CorsMiddleware:
-    """Refuses requests of pages that are not allowed, answers preflights, and lets allowed pages read the answers.
+    """Refuses requests of other pages, answers preflights, and lets allowed pages read responses.
 
     Args:
-        app: What is behind it.
-        origins: Pages that are allowed beside the server's own, as :func:`checked_origin` gives them.
+        app: The application behind it.
+        origins: Pages that are allowed beside the server's own, as :func:`checked_origin` returns them.
     """
 
     def __init__(self, app: ASGIApp, origins: Collection[str]) -> None:
@@ -73,7 +73,7 @@ class CorsMiddleware:
         elif not is_allowed_origin(scope, self._origins):
             await problem_response(scope, ORIGIN_UNKNOWN)(scope, receive, send)
         elif scope["type"] == "websocket":
-            await self._app(scope, receive, send)  # browsers ask no leave to read what comes
+            await self._app(scope, receive, send)  # browsers do not check who may read a WebSocket
         elif scope["method"] == "OPTIONS" and header(scope, b"access-control-request-method") is not None:
             await _preflight(scope, origin)(scope, receive, send)
         else:
@@ -81,7 +81,7 @@ class CorsMiddleware:
 
 
 def _preflight(scope: Scope, origin: bytes) -> Response:
-    """All that we take may be sent: the page is allowed, and needs a key for what it then does."""
+    """Allow all methods and headers: the page is allowed, and its requests need a key as any other."""
     headers = {
         "X-Request-Id": request_id(scope),
         "Access-Control-Allow-Origin": origin.decode("latin-1"),

@@ -1,4 +1,4 @@
-"""The Host check: by which names the server answers."""
+"""The Host check: names that the server answers to."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _NEARBY_DOMAINS = (".local", ".internal", ".home.arpa")
 
 
 class TrustedHostMiddleware:
-    """Turns requests away whose Host header is not known.
+    """Refuses requests with an unknown Host header.
 
     A web page can make a name of its own point to this machine (DNS rebinding) and would then be let in by the
     browser's same-origin rule; but it cannot make the browser send another Host header than that name.
 
     Args:
-        app: What is behind it.
-        hosts: Names that are answered beside loopback ones.
-        nearby: Whether addresses are, too, and names that nobody can own far away: those without a dot, and under
+        app: The application behind it.
+        hosts: Names that are accepted beside loopback names.
+        nearby: Whether to accept addresses, and names that cannot be registered: those without a dot, and under
             ``.local``, ``.internal``, ``.home.arpa``.
     """
 
@@ -46,7 +46,7 @@ class TrustedHostMiddleware:
 
 
 def _host_name(value: bytes | None) -> str:
-    """The name in a Host header, without port and brackets; loopback's if there is none, as HTTP/1.0 allows."""
+    """Return the name in a Host header, without port and brackets; ``localhost`` if there is none, as in HTTP/1.0."""
     if value is None:
         return "localhost"
     text = value.decode("latin-1").lower()
@@ -56,7 +56,7 @@ def _host_name(value: bytes | None) -> str:
 
 
 def _allowed_name(given: str) -> str:
-    """A name as :func:`_host_name` would give it: names have no case, and people copy them with a port."""
+    """Return a name as :func:`_host_name` does: names have no case, and are often copied with a port."""
     is_bare_ipv6 = given.count(":") > 1 and not given.startswith("[")
     return given.lower() if is_bare_ipv6 else _host_name(given.encode())
 
@@ -71,7 +71,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_nearby(host: str) -> bool:
-    """Whether only the network here can have given the name, as far as it is one: an address has no name to rebind."""
+    """Return whether a name can only belong to this network, or is an address, which DNS cannot rebind."""
     try:
         ip_address(host)
     except ValueError:

@@ -1,7 +1,7 @@
-"""uvicorn's HTTP/1.1 connection, bounded: in number, in the size of its head, and in the time it may take for what.
+"""uvicorn's HTTP/1.1 connection with limits: on the number of connections, the size of heads, and times.
 
-uvicorn limits the time between requests only. A client that opens a connection and says nothing, that sends a header
-without end, or that does not read its answer, would hold it for ever.
+uvicorn limits only the time between requests. A client that opens a connection and sends nothing, that sends an endless
+header, or that does not read the response, would hold it for ever.
 """
 
 from __future__ import annotations
@@ -34,31 +34,29 @@ if TYPE_CHECKING:
     from yuliu.wire.problems import Problem
 
 BODY_OVERHEAD = 8
-"""A body of chunks of one byte each takes six times its size; what is sent beyond that is not read to its end."""
+"""Factor on the maximum size of a body: chunks of one byte take six times their size. Reading stops beyond it."""
 
 UNSENT_BYTES = 16_384
-"""Sound that may wait in the event loop for a slow reader, and as much again in the kernel: a third of a second each at
-24 kHz, and the chunk that was the last to be written. Without it the kernel takes 3 MB, over a minute of sound that is
-made for nobody if the client leaves."""
+"""Audio that may wait in the event loop for a slow client, and as much again in the kernel: a third of a second each at
+24 kHz, and the last chunk written. Without it the kernel takes 3 MB, over a minute of audio that is wasted if the
+client leaves."""
 MAX_TURNED_AWAY, TURNED_AWAY_S = 32, 1.0
-"""Connections beyond the limit whose request is waited for, and for how long, before they are told so: closing one with
-unread bytes resets it, and the answer may be lost."""
+"""Number of connections beyond the limit whose request is awaited, and the time, before they are refused: closing one
+with unread bytes resets it, and the response may be lost."""
 MAX_UPGRADE_LINES, MAX_UPGRADE_LINE_BYTES = 100, 8_000
-"""Headers of a request that becomes a WebSocket, and bytes of each."""
+"""Maximum number of headers of a WebSocket handshake, and maximum size of each."""
 CUT_OFF = "yuliu.cut_off"
-"""An extension of ASGI: the function ``cut_off`` of it ends the connection after what was sent, amid the body."""
-
-
+"""ASGI extension: its function ``cut_off`` closes the connection after what was sent, amid the body."""
 SLOW_BODY = "yuliu.slow_body"
-"""Another: ``allow`` of it lets the body of the request come as slowly, and be as long, as the application wants."""
+"""ASGI extension: its function ``allow`` lifts the limits on time and size of the request's body."""
 
 
 class BoundedConnection(HttpToolsProtocol):
     """One connection.
 
     Args:
-        config: uvicorn's, as the other arguments that are not ours.
-        limits: What is taken at once.
+        config: As in uvicorn, like the other positional arguments.
+        limits: Limits of the server.
     """
 
     def __init__(
@@ -77,15 +75,15 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head = True
         self._upgraded = False
         self._num_bytes = 0
-        """Received of the request that is not whole yet."""
+        """Size of the incomplete request so far."""
         self._num_head_bytes = 0
-        """The part of its head that was parsed: one read may bring all of a head, and more than is taken of it."""
+        """Size of the part of its head that was parsed: one read may bring a whole head, beyond the limit."""
         self._unread_from: int | None = None
-        """Where in what was received the parser has stopped, behind a head that asks for an upgrade."""
+        """Offset in the received data at which the parser has stopped, after a head that asks for an upgrade."""
         self._repeating_head = self._turned_away = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection, or refuse it if there are too many."""
+        """Accept the connection, or refuse it if there are too many."""
         super().connection_made(transport)
         transport.set_write_buffer_limits(UNSENT_BYTES)
         num_over = len(self.connections) - self._limits.max_connections
@@ -98,13 +96,13 @@ class BoundedConnection(HttpToolsProtocol):
             self._turn_away()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop all timers. uvicorn wakes who waits for the client to leave before who waits to write: keep it so."""
+        """Stop all timers. uvicorn first wakes waiters for the disconnect, then waiters to write: keep that order."""
         self._request_arrived()
         self._stalling.stop()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes, unless the request has grown too long, or is not read at all."""
+        """Take bytes, unless the request is too large or the connection is refused."""
         if self._turned_away:
             self._turn_away()
             return
@@ -119,11 +117,11 @@ class BoundedConnection(HttpToolsProtocol):
             self._num_bytes += len(data)
             self._check_size()
         elif self.cycle is idle_since and not (self._answering or self._upgraded):
-            self._in_head = True  # blank lines before a request: they end uvicorn's wait for it, so that ours begins
+            self._in_head = True  # blank lines before a request end uvicorn's wait for it, so ours begins
             self._await_request()
 
     def on_message_begin(self) -> None:
-        """A request begins: its head is counted, its time runs."""
+        """Begin a request: count its head, start its time."""
         if self._repeating_head:
             return
         super().on_message_begin()
@@ -136,14 +134,14 @@ class BoundedConnection(HttpToolsProtocol):
         self._await_request()
 
     def on_url(self, url: bytes) -> None:
-        """A part of the request line's target."""
+        """Take a part of the request line's target."""
         if self._repeating_head:
             return
         self._num_head_bytes += len(url)
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header; the last ones of a head that is too large are not kept."""
+        """Take a header; those beyond the limit of the head are dropped."""
         if self._repeating_head:
             return
         self._num_head_bytes += len(name) + len(value) + len(": \r\n")
@@ -151,20 +149,20 @@ class BoundedConnection(HttpToolsProtocol):
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The head is there. Where it is refused, the parser calls :meth:`send_400_response`."""
+        """Complete the head, or refuse it: then the parser calls :meth:`send_400_response`."""
         if self._repeating_head:
             return
         if self._head_too_large or sum(name == b"host" for name, _ in self.headers) > 1:
-            raise httptools.HttpParserError  # what is before us may have gone by another of its hosts than we would
-        super().on_headers_complete()  # raises where the target is no URL
+            raise httptools.HttpParserError  # a proxy may have chosen another of the hosts
+        super().on_headers_complete()  # raises if the target is no URL
         self._in_head = False
 
     def handle_websocket_upgrade(self) -> None:
-        """Hand the connection over: from now on none of our limits holds, the WebSocket's own do."""
+        """Hand the connection over: from now on the limits of the WebSocket apply."""
         lines = [len(name) + len(value) + len(": \r\n") for name, value in self.scope["headers"]]
         if len(lines) > MAX_UPGRADE_LINES or max([len(self.url), *lines]) > MAX_UPGRADE_LINE_BYTES:
-            self._in_head = True  # nothing of the answer has begun
-            self._refuse(head_too_large(MAX_UPGRADE_LINE_BYTES))  # the WebSocket's parser would end it without a word
+            self._in_head = True  # no response has begun
+            self._refuse(head_too_large(MAX_UPGRADE_LINE_BYTES))  # the WebSocket's parser would not answer
             return
         super().handle_websocket_upgrade()
         self._upgraded = True
@@ -173,37 +171,37 @@ class BoundedConnection(HttpToolsProtocol):
         assert isinstance(handshake, WebSocketsSansIOProtocol)  # noqa: S101 - it was made for this
         if handshake.conn.handshake_exc is not None and not self.transport.is_closing():
             self._in_head = True
-            self._refuse(NOT_HTTP)  # such as one with a body: it would stay open without a word
+            self._refuse(NOT_HTTP)  # such as one with a body: it would stay open without a response
 
     def on_message_complete(self) -> None:
-        """The request is there."""
+        """Complete the request."""
         if self.parser.should_upgrade() and not self._should_upgrade():
             return  # the parser has not looked for its body
         self._request_arrived()
         super().on_message_complete()
 
     def pause_writing(self) -> None:
-        """The client does not read: it gets ``stall_s`` to go on."""
+        """Start the stall timer: the client does not read."""
         super().pause_writing()
         self._stalling.start(self.loop, self.transport)
 
     def resume_writing(self) -> None:
-        """The client reads again."""
+        """Stop the stall timer: the client reads again."""
         self._stalling.stop()
         super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what is not HTTP, or not taken."""
+        """Refuse data that is not HTTP, or a head that is not accepted."""
         self._refuse(head_too_large(self._limits.max_head_bytes) if self._head_too_large else NOT_HTTP)
 
     def _unsupported_upgrade_warning(self) -> None:
-        """An upgrade to what we do not speak is passed over. Programs in Java ask for HTTP/2 so, with every request."""
+        """Ignore an upgrade to an unknown protocol. Java programs ask for HTTP/2 so, with every request."""
         stopped = sys.exc_info()[1]
         assert isinstance(stopped, httptools.HttpParserUpgrade)  # noqa: S101 - uvicorn calls this as it handles one
         self._unread_from = int(stopped.args[0])
 
     def _pass_over_upgrade(self) -> None:
-        """Let another parser go on behind the head: the one that there was takes what follows for another protocol."""
+        """Continue after the head with a new parser: the old one takes what follows for another protocol."""
         framing = [each for each in self.headers if each[0] in (b"content-length", b"transfer-encoding")]
         head = b"".join(b"%b: %b\r\n" % each for each in framing)
         self.parser = httptools.HttpRequestParser(self)
@@ -239,7 +237,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _request_missed(self) -> None:
         if self.pipeline or (self._in_head and self._answering):
-            self._await_request()  # it is us who do not read on until the request before is answered
+            self._await_request()  # the server does not read on until the previous request is answered
         else:
             self._refuse(request_too_slow(self._limits.request_s))
 
@@ -248,10 +246,10 @@ class BoundedConnection(HttpToolsProtocol):
             self._refuse(connections_exhausted(self._limits.max_connections))
 
     def _refuse(self, problem: Problem) -> None:
-        """Close, with an answer of our own where the application has begun none."""
+        """Close the connection, with a response if the application has begun none."""
         self._request_arrived()
         if self._in_head and self._answering:
-            self.transport.abort()  # a hostile second request behind one that is being answered
+            self.transport.abort()  # a hostile second request while one is being answered
             return
         if self._in_head or self.cycle is None or not self.cycle.response_started:
             self.transport.write(_whole_response(problem))
@@ -259,9 +257,9 @@ class BoundedConnection(HttpToolsProtocol):
 
 
 async def cut_off(scope: Scope, receive: Receive) -> None:
-    """Let the client see that a body is not whole: its last chunk is missing. Waits until the client is gone."""
+    """Close the connection amid the body, so that the client sees that it is incomplete. Waits for the disconnect."""
     extension = scope.get("extensions", {}).get(CUT_OFF)
-    if extension is not None:  # another server does it by itself, and complains of an answer that is left so
+    if extension is not None:  # another server does so itself, and reports the incomplete response
         extension["cut_off"]()
         while (await receive())["type"] != "http.disconnect":
             pass

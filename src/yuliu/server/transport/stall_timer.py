@@ -1,4 +1,4 @@
-"""A reader that takes nothing for too long loses its connection."""
+"""Cuts the connection of a client that reads nothing for too long."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
 
 
 class StallTimer:
-    """Runs while a reader takes nothing.
+    """Runs while a client reads nothing.
 
     Args:
-        stall_s: How long that may be, seconds.
+        stall_s: Maximum time, seconds.
     """
 
     def __init__(self, stall_s: float) -> None:
@@ -20,12 +20,12 @@ class StallTimer:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self, loop: asyncio.AbstractEventLoop, transport: asyncio.Transport) -> None:
-        """The reader takes nothing any more; unless it goes on in time, its connection is cut."""
+        """Start: the client has stopped reading. Unless it goes on in time, its connection is cut."""
         self.stop()
         self._timer = loop.call_later(self._stall_s, transport.abort)
 
     def stop(self) -> None:
-        """It takes something again, or is gone."""
+        """Stop: the client reads again, or is gone."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None

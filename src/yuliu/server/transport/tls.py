@@ -1,4 +1,4 @@
-"""Certificates for TLS, looked at before anything is loaded."""
+"""Certificates for TLS, checked before anything is loaded."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """What a server shows of itself."""
+    """Certificate of a server."""
 
     chain: Path
-    """The certificate, and those between it and the root, as PEM."""
+    """File of the certificate and the intermediate ones, PEM."""
     key: Path | None = None
-    """Its private key, as PEM; None if it is in the same file."""
+    """File of the private key, PEM; None if it is in the same file."""
 
 
 def check_certificate(certificate: Certificate) -> None:
-    """Load it once, to tell in good time what is wrong.
+    """Load a certificate once, to report early what is wrong.
 
     Raises:
         InvalidRequest: A file cannot be read, or they do not belong together.
@@ -39,7 +39,7 @@ def check_certificate(certificate: Certificate) -> None:
 
 
 def _check_readable(path: Path | None) -> None:
-    """OpenSSL would not say which file it could not read."""
+    """Check that a file can be read: OpenSSL would not name it."""
     if path is None:
         return
     try:
@@ -49,5 +49,5 @@ def _check_readable(path: Path | None) -> None:
 
 
 def _refuse_password() -> NoReturn:
-    """Without this, OpenSSL would ask on the terminal."""
-    raise InvalidRequest("the private key has a password, which nobody could enter when the server starts again")
+    """Refuse to ask for a password: OpenSSL would prompt on the terminal."""
+    raise InvalidRequest("the private key has a password, which cannot be entered when the server starts again")

@@ -1,7 +1,7 @@
-"""uvicorn's WebSocket connection, bounded in what waits to be sent, and told when the server is to stop.
+"""uvicorn's WebSocket connection with limits on unsent data, and notice of a server that stops.
 
-uvicorn closes all WebSockets at once on SIGTERM, lets one that does not read stay for ever, cuts one off that reads
-late, since it did not see a ping either, keeps as many empty fragments of a message as come, and answers as many pings.
+uvicorn closes all WebSockets at once on SIGTERM, keeps one that does not read for ever, cuts one that reads late, since
+it has not seen a ping either, holds any number of empty fragments of a message, and answers any number of pings.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ if TYPE_CHECKING:
     from yuliu.server.limits import Limits
 
 _log = logging.getLogger("uvicorn.error.websocket")
-_log.setLevel(logging.WARNING)  # else it tells each handshake with its query, which is not ours to tell
+_log.setLevel(logging.WARNING)  # else it logs each handshake with its query, which may hold text
 
 MAX_FRAGMENTS = 4_096
-"""Parts that a message may come in, empty ones counted, which its length does not bound."""
+"""Maximum number of fragments of a message, empty ones included, which its size does not limit."""
 MAX_PONGS_BYTES = 262_144
-"""What may wait to be sent when a ping is answered. It is more than waits of anything else: who lets so much lie sends
-pings and reads nothing."""
+"""Maximum size of unsent data when a ping is answered. Nothing else queues so much: such a client sends pings and reads
+nothing."""
 CARRIER = "yuliu.carrier"
-"""An extension of ASGI: the ``carrier`` of it is a :class:`Carrier`."""
+"""ASGI extension: its ``carrier`` is a :class:`Carrier`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """What the application has to know of the connection that carries it."""
+    """State of a connection that the application needs."""
 
     draining: asyncio.Event = field(default_factory=asyncio.Event)
-    """Is set when the server is to stop. The connection then stays open until the application ends it."""
+    """Set when the server stops. The connection then stays open until the application closes it."""
     receipts: FlowControl = field(default_factory=FlowControl)
-    """While they are full, nothing of a stream is to be sent."""
+    """While it is full, no audio may be sent."""
     awake: asyncio.Event = field(default_factory=asyncio.Event)
-    """Is set when they are no longer full; the application may set it, too."""
+    """Set when it is no longer full; the application may set it, too."""
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
     """One connection.
 
     Args:
-        config: uvicorn's, as the other arguments that are not ours.
-        limits: What is taken at once.
+        config: As in uvicorn, like the other positional arguments.
+        limits: Limits of the server.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self._carrier = Carrier()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Let little wait in the event loop."""
+        """Limit the data that waits in the event loop."""
         super().connection_made(transport)
         self.transport.set_write_buffer_limits(UNSENT_BYTES)
 
@@ -87,17 +87,17 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """The client does not read: it gets so long to go on."""
+        """Start the stall timer: the client does not read."""
         super().pause_writing()
         self._stalling.start(self.loop, self.transport)
 
     def resume_writing(self) -> None:
-        """The client reads again."""
+        """Stop the stall timer: the client reads again."""
         self._stalling.stop()
         super().resume_writing()
 
     def handle_cont(self, event: Frame) -> None:
-        """A further part of a message."""
+        """Take a further fragment of a message, up to the maximum number."""
         if self.close_sent:
             return
         if len(self.frames) < MAX_FRAGMENTS:
@@ -107,7 +107,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self.handle_parser_exception()
 
     def send_receive_event_to_app(self) -> None:
-        """Pass a message on. What is no text ends the connection, which uvicorn would log as if it were our fault."""
+        """Pass a message on. Invalid UTF-8 closes the connection; uvicorn would log it as a fault of the server."""
         if self.curr_msg_data_type == "text" and not self.close_sent:
             try:
                 b"".join(self.frames).decode()
@@ -118,16 +118,16 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().send_receive_event_to_app()
 
     def handle_ping(self) -> None:
-        """Answer a ping, to whoever reads answers."""
+        """Answer a ping, unless the client reads nothing."""
         super().handle_ping()
         if self.transport.get_write_buffer_size() > MAX_PONGS_BYTES:
             self.transport.abort()
 
     def handle_pong(self, event: Frame) -> None:
-        """What was sent before that ping has arrived."""
+        """Note that everything before that ping has arrived."""
         receipts, payload = self._carrier.receipts, bytes(event.data)
         if self.pending_ping_payload in (found := receipts.answered(payload)):
-            self.pending_ping_payload = payload  # a later one was answered in its place
+            self.pending_ping_payload = payload  # a later ping was answered in its place
         if found:
             self._unanswered.stop()
             self._carrier.awake.set()
@@ -136,13 +136,13 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         super().handle_pong(event)
 
     def send_keepalive_ping(self) -> None:
-        """Ask whether the client is there."""
+        """Ping the client."""
         super().send_keepalive_ping()
         if self.pending_ping_payload is not None:
             self._carrier.receipts.mark(self.pending_ping_payload)
 
     def keepalive_timeout(self) -> None:
-        """No answer to our ping. Who reads late has not seen it: how late that may be, the other timers say."""
+        """Close a connection whose client has not answered a ping; the other timers deal with one that reads late."""
         receipts = self._carrier.receipts
         if self.writable.is_set() and not (receipts.is_full and receipts.are_given):
             super().keepalive_timeout()
@@ -150,7 +150,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.pong_timer = self.loop.call_later(self.ping_timeout or 0.0, self.keepalive_timeout)
 
     def shutdown(self) -> None:
-        """The server is to stop: the application closes the connection when its streams are over."""
+        """Let the application close the connection when its streams are over."""
         if self.handshake_complete and not self.close_sent and not self.transport.is_closing():
             self._carrier.draining.set()
         else:
@@ -162,15 +162,15 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         await super().run_asgi()
 
     async def send(self, message: ASGISendEvent) -> None:
-        """Send what the application says.
+        """Send a message of the application.
 
-        It may not know yet that the connection was closed, which uvicorn takes for a fault of it; and once it has
-        refused a handshake, uvicorn must not miss one.
+        The application may not know yet that the connection was closed, which uvicorn takes for its fault; and once it
+        has refused a handshake, uvicorn must not expect one.
 
         Raises:
             ClientDisconnected: The connection was closed.
         """
-        await self.writable.wait()  # where it may be closed meanwhile
+        await self.writable.wait()  # the connection may be closed meanwhile
         if self.close_sent and self.handshake_complete:
             raise ClientDisconnected
         await super().send(message)
@@ -180,7 +180,7 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
             self.handshake_complete = True
 
     def _count(self, num_bytes: int) -> None:
-        """So much was sent; ask now and then whether it has arrived."""
+        """Count sent bytes, and ping now and then to learn whether they have arrived."""
         receipts = self._carrier.receipts
         was_full, payload = receipts.is_full, receipts.sent(num_bytes)
         if receipts.is_full and not was_full:

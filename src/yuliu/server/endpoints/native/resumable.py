@@ -234,7 +234,7 @@ class ResumableStream:
 
 
 class FirstSound:
-    """What the time to the first sound of a stream went into, for a client that asks."""
+    """Parts of the time to the first sound of a stream, for a client that asks for them."""
 
     def __init__(self) -> None:
         self.times: said.Times | None = None

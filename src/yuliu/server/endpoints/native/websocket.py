@@ -51,7 +51,7 @@ class StreamSocket:
     """A connection that was accepted.
 
     Args:
-        context: What all endpoints share.
+        context: Shared parts of all endpoints.
         exchange: The connection.
     """
 
@@ -67,7 +67,7 @@ class StreamSocket:
         self._answers: deque[str | said.Pong] = deque()
         self._room, self._all_over = asyncio.Event(), asyncio.Event()
         self._close: Close | None = None
-        self._dropped = self._nobody_reads = False
+        self._dropped = self._is_unread = False
 
     async def run(self) -> None:
         """Serve the connection until one side closes it, or it is lost."""
@@ -111,7 +111,7 @@ class StreamSocket:
                 if not self._conversation.num_open:
                     self._end(Close.IDLE)
             elif message["type"] == "websocket.disconnect":
-                # Only where a close frame came there is a reason, be it empty.
+                # There is a reason, maybe empty, only if a close frame came.
                 self._dropped = message.get("reason") is None and self._close is None
                 return
             elif self._close is None:
@@ -121,7 +121,7 @@ class StreamSocket:
 
     async def _until_room(self) -> None:
         """Stop reading while many answers wait; if the client takes none, go on, to learn that it is gone."""
-        while len(self._answers) > MAX_ANSWERS and not self._nobody_reads:
+        while len(self._answers) > MAX_ANSWERS and not self._is_unread:
             self._room.clear()
             await self._room.wait()
 
@@ -242,7 +242,7 @@ class StreamSocket:
         self.wake()
 
     async def _write(self, send: Send) -> None:
-        with suppress(OSError):  # the client is gone, which the reader learns
+        with suppress(OSError):  # the client is gone, as the reader learns
             while True:
                 self._awake.clear()
                 await self._send_answers(send)
@@ -252,7 +252,7 @@ class StreamSocket:
                     return
                 if not await self._send_records(send):
                     await self._awake.wait()
-        self._nobody_reads = True
+        self._is_unread = True
         self._room.set()
         await asyncio.Event().wait()
 
@@ -269,11 +269,11 @@ class StreamSocket:
         sent = False
         for name, stream in list(self._contexts.items()):
             if self._answers or self._close is not None:
-                return True  # they go first
+                return True  # answers go first
             if self._contexts.get(name) is not stream:
                 continue  # it was cancelled meanwhile
             if self._receipts.is_full:
-                return False  # more would be on its way than is kept if it is lost
+                return False  # more would be in flight than is kept
             record = stream.buffer.next(self._loop.time())
             if record is None:
                 continue
@@ -300,7 +300,7 @@ class StreamSocket:
     # Ending.
 
     async def _drain(self) -> None:
-        """When the server stops, report it, let streams finish, then close."""
+        """Report that the server stops, let streams finish, then close."""
         await self._draining.wait()
         self._answer(said.Draining(self._limits.drain_s))
         await self._until_all_over(self._limits.drain_s)
