@@ -25,6 +25,7 @@ from yuliu.server.middleware.trusted_hosts import TrustedHostMiddleware
 from yuliu.server.responses import problem_response
 from yuliu.server.routes import ROUTES
 from yuliu.server.routing import Router
+from yuliu.text.languages.registry import load_registry
 from yuliu.wire.problems import UNEXPECTED, problem_of
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def create_app(
 def _context(load: Callable[[], Synthesizer], config: AppConfig) -> ServerContext:
     def load_all() -> Synthesizer:
         warm_up()
+        load_registry()  # looks at installed packages, which must not happen in a request
         return load()
 
     limits, metrics, loading = config.limits, config.metrics or Metrics(), Loading(load_all)
