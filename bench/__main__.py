@@ -11,7 +11,8 @@ import click
 
 from bench.endpoints import ENDPOINT_PARTS
 from bench.load import LOAD_PARTS
-from yuliu.cli.commands.bench_output import deliver, out_option, progress_to, quiet_option, table_option, typed_command
+from yuliu.cli.commands.bench_output import deliver, out_option, progress_to, table_option, typed_command
+from yuliu.cli.options import quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bench.endpoints.token_lag import TokenLag
     from bench.endpoints.token_stream import TokenStream
     from yuliu.bench.endpoints import EndpointConfig, Testbed
-    from yuliu.client.fields import StartFields
+    from yuliu.client.fields import StreamFields
     from yuliu.explanation import Explainer
     from yuliu.types import Lang
 
@@ -59,13 +59,13 @@ def measure_tokens(
     """Measure each token stream with nothing held back, and the longer ones once with the pace of the preset."""
     streams = _token_streams(config, recordings)
     rounds, port = config.few_rounds, testbed.target.port
-    unbounded: StartFields = {"voice": config.voice, "preset": PRESET, "max_lead_s": UNBOUNDED_S}
+    unbounded: StreamFields = {"voice": config.voice, "preset": PRESET, "max_lead_s": UNBOUNDED_S}
     found: dict[str, list[TokenLag]] = {name: [] for name in streams}
     for number in range(rounds):
         for name, stream in streams.items():
             found[name].append(speak_tokens(port, stream, explainer, fields=unbounded))
         config.progress(f"tokens: round {number + 1} of {rounds}")
-    paced: StartFields = {"voice": config.voice, "preset": PRESET}
+    paced: StreamFields = {"voice": config.voice, "preset": PRESET}
     longer = {name: stream for name, stream in streams.items() if name.endswith(TOKENS_LENGTH)}
     held = {name: [speak_tokens(port, stream, explainer, fields=paced)] for name, stream in longer.items()}
     config.progress("tokens: with the pace of the preset")

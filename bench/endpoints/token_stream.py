@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bench.endpoints.token_lag import TokenLag
     from yuliu.client import ClientStream
-    from yuliu.client.fields import StartFields
+    from yuliu.client.fields import StreamFields
     from yuliu.explanation import Explainer, Explanation
 
 TOKENS_PER_S = 30.0
@@ -58,7 +58,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def speak_tokens(
-    port: int, stream: TokenStream, explainer: Explainer, *, fields: StartFields, only_first: bool = False
+    port: int, stream: TokenStream, explainer: Explainer, *, fields: StreamFields, only_first: bool = False
 ) -> TokenLag:
     """Speak a text while it is written.
 
@@ -75,7 +75,7 @@ def speak_tokens(
 
 
 async def _speak(
-    port: int, stream: TokenStream, explanation: Explanation, fields: StartFields, *, only_first: bool
+    port: int, stream: TokenStream, explanation: Explanation, fields: StreamFields, *, only_first: bool
 ) -> TokenLag:
     async with AsyncClient(f"http://127.0.0.1:{port}") as client:
         await client.clock(1)  # connects

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from yuliu.client.client import Retry
     from yuliu.client.clock import ClockOffset
     from yuliu.client.decode import Event
-    from yuliu.client.fields import ConfigFields, StartFields
+    from yuliu.client.fields import ConfigureFields, StreamFields
     from yuliu.client.stream import ClientStream
     from yuliu.client.transport import Transport
     from yuliu.synthesizer import Audio
@@ -124,11 +124,11 @@ class Client:
             self._loop.do(self._client.close())
         self._loop.close()
 
-    def speak(self, text: str, **fields: Unpack[StartFields]) -> Audio:
+    def speak(self, text: str, **fields: Unpack[StreamFields]) -> Audio:
         """Synthesize a whole text. Raises what :meth:`AsyncClient.speak` raises."""
         return self._loop.do(self._client.speak(text, **fields))
 
-    def stream(self, **fields: Unpack[StartFields]) -> BlockingStream:
+    def stream(self, **fields: Unpack[StreamFields]) -> BlockingStream:
         """Return a new stream, to be entered with ``with``. Raises what :meth:`AsyncClient.stream` raises."""
         return BlockingStream(self._loop, self._client.stream(**fields))
 
@@ -215,7 +215,7 @@ class BlockingStream:
         """Speak the pending text without waiting for more."""
         self._loop.do(self.stream.flush())
 
-    def configure(self, **fields: Unpack[ConfigFields]) -> None:
+    def configure(self, **fields: Unpack[ConfigureFields]) -> None:
         """Change options for the text that follows."""
         self._loop.do(self.stream.configure(**fields))
 

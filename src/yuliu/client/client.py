@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Unpack
 import numpy as np
 
 from yuliu.client.clock import clock_offset
-from yuliu.client.connection import Connection
+from yuliu.client.connection import ClientConnection
 from yuliu.client.errors import ConnectionLost
-from yuliu.client.fields import StartFields, wire_fields
+from yuliu.client.fields import StreamFields, wire_fields
 from yuliu.client.network import WebSocketTransport
 from yuliu.client.stream import ClientStream
 from yuliu.client.transport import ClosedByServer, Dropped
@@ -66,8 +66,8 @@ class AsyncClient:
     def __init__(self, server: str | Transport, *, retry: Retry | None = None) -> None:
         self._transport = WebSocketTransport(server) if isinstance(server, str) else server
         self._retry = retry or Retry()
-        self._connection: Connection | None = None  # for new streams
-        self._connections: dict[Connection, asyncio.Task[None]] = {}  # with retiring ones, and their readers
+        self._connection: ClientConnection | None = None  # for new streams
+        self._connections: dict[ClientConnection, asyncio.Task[None]] = {}  # with retiring ones, and their readers
         self._moving: set[asyncio.Task[None]] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._connecting = asyncio.Lock()
@@ -110,7 +110,7 @@ class AsyncClient:
         if opening.done() and not opening.cancelled() and opening.exception() is None:
             await opening.result().close()
 
-    def stream(self, **fields: Unpack[StartFields]) -> ClientStream:
+    def stream(self, **fields: Unpack[StreamFields]) -> ClientStream:
         """Return a new stream, to be entered with ``async with``.
 
         Raises:
@@ -118,7 +118,7 @@ class AsyncClient:
         """
         return ClientStream(self, f"c{next(self._names)}", wire_fields(fields))
 
-    async def speak(self, text: str, **fields: Unpack[StartFields]) -> Audio:
+    async def speak(self, text: str, **fields: Unpack[StreamFields]) -> Audio:
         """Synthesize a whole text.
 
         Raises:
@@ -171,14 +171,14 @@ class AsyncClient:
 
     # Called by connections.
 
-    def retire(self, connection: Connection) -> None:
+    def retire(self, connection: ClientConnection) -> None:
         """Send new streams elsewhere, and close the connection when its last stream has left."""
         connection.is_retiring = True
         if self._connection is connection:
             self._connection = None
         self._close_if_idle(connection)
 
-    def turned_away(self, connection: Connection, stream: ClientStream, error: YuliuError) -> None:
+    def turned_away(self, connection: ClientConnection, stream: ClientStream, error: YuliuError) -> None:
         """Start a stream on another connection, within the number of attempts of :class:`Retry`."""
         self.retire(connection)
         attempt = stream.turned_away()
@@ -188,7 +188,9 @@ class AsyncClient:
             wait_s = self._retry.wait_s(attempt - 1)
             _run_in_background(self._moving, self._start_elsewhere(connection, stream, wait_s, error.message))
 
-    async def _start_elsewhere(self, connection: Connection, stream: ClientStream, wait_s: float, why: str) -> None:
+    async def _start_elsewhere(
+        self, connection: ClientConnection, stream: ClientStream, wait_s: float, why: str
+    ) -> None:
         await asyncio.sleep(wait_s)
         try:
             await self._move(connection)
@@ -196,13 +198,13 @@ class AsyncClient:
             if stream in connection.stranded():
                 stream.fail(ConnectionLost(f"{why}; no other server is available: {error.message}"))
 
-    def _close_if_idle(self, connection: Connection) -> None:
+    def _close_if_idle(self, connection: ClientConnection) -> None:
         if connection.is_retiring and connection.is_idle and connection in self._connections and not self._closed:
             _run_in_background(self._closing, _close_connection(connection, self._connections.pop(connection)))
 
     # Connections.
 
-    async def _connect(self) -> Connection:
+    async def _connect(self) -> ClientConnection:
         """Return the connection for new streams. The caller holds the lock.
 
         Raises:
@@ -224,7 +226,7 @@ class AsyncClient:
                 await socket.close()
                 continue
             self._was_connected = True
-            self._connection = connection = Connection(socket, self)
+            self._connection = connection = ClientConnection(socket, self)
             self._connections[connection] = asyncio.create_task(self._read_to_end(connection))
         raise AssertionError("unreachable")
 
@@ -241,7 +243,7 @@ class AsyncClient:
             return self._was_connected or error.is_passing
         return isinstance(error, Closed) or (self._was_connected and isinstance(error, Overloaded | VoiceNotReady))
 
-    async def _read_to_end(self, connection: Connection) -> None:
+    async def _read_to_end(self, connection: ClientConnection) -> None:
         """Read a connection to its end, then continue its open streams on another one if possible."""
         try:
             await connection.read()
@@ -255,12 +257,12 @@ class AsyncClient:
             await self._move_streams(connection, why)
         self._connections.pop(connection, None)
 
-    def _cut(self, connection: Connection, why: str) -> None:
+    def _cut(self, connection: ClientConnection, why: str) -> None:
         if self._connection is connection:
             self._connection = None
         connection.end(ConnectionLost(why))
 
-    async def _move_streams(self, connection: Connection, why: str) -> None:
+    async def _move_streams(self, connection: ClientConnection, why: str) -> None:
         """Move the streams of a connection that has ended to another one."""
         self._cut(connection, why)
         try:
@@ -270,7 +272,7 @@ class AsyncClient:
         except YuliuError as error:
             connection.fail_streams(ConnectionLost(f"{why}, and reconnecting failed: {error.message}"))
 
-    async def _move(self, connection: Connection) -> None:
+    async def _move(self, connection: ClientConnection) -> None:
         """Move the stranded streams of a connection to the one for new streams."""
         async with self._connecting:
             if not connection.stranded():
@@ -296,7 +298,7 @@ def _run_in_background(tasks: set[asyncio.Task[None]], work: Coroutine[None, Non
     task.add_done_callback(tasks.discard)
 
 
-async def _close_connection(connection: Connection, reading: asyncio.Task[None]) -> None:
+async def _close_connection(connection: ClientConnection, reading: asyncio.Task[None]) -> None:
     reading.cancel()
     await asyncio.wait([reading])
     await connection.close()

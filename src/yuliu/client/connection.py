@@ -28,16 +28,16 @@ ANSWER_S = 5.0
 class ConnectionOwner(Protocol):
     """Interface of the client that a connection reports to."""
 
-    def retire(self, line: Connection) -> None:
+    def retire(self, line: ClientConnection) -> None:
         """Handle a server that accepts no new streams on the connection."""
         ...
 
-    def turned_away(self, line: Connection, stream: ClientStream, error: YuliuError) -> None:
+    def turned_away(self, line: ClientConnection, stream: ClientStream, error: YuliuError) -> None:
         """Handle a stream that a stopping server did not start; another server may."""
         ...
 
 
-class Connection:
+class ClientConnection:
     """A connection, which never reconnects: streams that are open when it is lost move to another one.
 
     Args:

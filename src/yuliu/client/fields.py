@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from yuliu.audio.formats import FormatName
 
 
-class StartFields(TypedDict, total=False):
+class StreamFields(TypedDict, total=False):
     """Options of a new stream. A missing option takes the server's default."""
 
     voice: str | None
@@ -60,7 +60,7 @@ class StartFields(TypedDict, total=False):
     """Time that the server keeps the stream for resuming after a lost connection, seconds."""
 
 
-class ConfigFields(TypedDict, total=False):
+class ConfigureFields(TypedDict, total=False):
     """Options that can change while a stream is open. A missing option stays as it is."""
 
     chunking: str | Mapping[str, object] | None
@@ -77,6 +77,6 @@ class ConfigFields(TypedDict, total=False):
     """Further effects; missing names stay as they are."""
 
 
-def wire_fields(given: StartFields) -> dict[str, object]:
+def wire_fields(given: StreamFields) -> dict[str, object]:
     """Return the fields as spelled on the wire: ``class`` is a keyword in Python."""
     return {"class" if name == "stream_class" else name: value for name, value in given.items()}

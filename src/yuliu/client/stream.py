@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from yuliu.client.decode import Event
-    from yuliu.client.fields import ConfigFields
+    from yuliu.client.fields import ConfigureFields
     from yuliu.types import Chunk, Ending
 
 
@@ -122,7 +122,7 @@ class ClientStream:
         """Speak the pending text without waiting for more. Raises what :meth:`push` raises."""
         await self._say("flush")
 
-    async def configure(self, **fields: Unpack[ConfigFields]) -> None:
+    async def configure(self, **fields: Unpack[ConfigureFields]) -> None:
         """Change options for the text that follows. Raises what :meth:`push` raises."""
         await self._say("config", **{name: value for name, value in fields.items() if value is not None})
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from yuliu.audio.chain import Effects
-    from yuliu.client.fields import StartFields
+    from yuliu.client.fields import StreamFields
 
 _OPTIONS = (
     click.option(
@@ -71,11 +71,11 @@ class EffectsGiven:
             denoise=self.denoise,
         )
 
-    def start_fields(self) -> StartFields:
+    def start_fields(self) -> StreamFields:
         """Return the effects for a voice on a server; empty if there are none."""
         switches = ("level", "compress", "highpass", "denoise")
         wanted: dict[str, object] = {name: True for name in switches if getattr(self, name)}
-        found: StartFields = {}
+        found: StreamFields = {}
         if self.volume_db:
             found["volume_db"] = self.volume_db
         if self.pitch:

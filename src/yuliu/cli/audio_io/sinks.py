@@ -27,7 +27,7 @@ MAX_WAV_DATA_BYTES = UNKNOWN_NUM_BYTES - HEADER_NUM_BYTES - 1
 """Maximum size of WAV data: even, and less than the size that means "unknown"."""
 
 
-class Sink(Protocol):
+class AudioSink(Protocol):
     """Destination of audio."""
 
     def write(self, samples: Samples) -> None:
@@ -165,7 +165,7 @@ class Pipe:
         self._file.close()
 
 
-def open_path(path: str, sample_rate: int, name: FormatName) -> Sink:
+def open_path(path: str, sample_rate: int, name: FormatName) -> AudioSink:
     """Open the sink for a path: a regular file, or another kind of file (``/dev/null``, a named pipe)."""
     if os.path.exists(path) and not stat.S_ISREG(os.stat(path).st_mode):
         return _pipe(lambda: open(path, "wb", buffering=0), sample_rate, name)
@@ -180,12 +180,12 @@ def open_path(path: str, sample_rate: int, name: FormatName) -> Sink:
     return _pipe(lambda: open(path, "wb", buffering=0), sample_rate, name)
 
 
-def open_stdout(sample_rate: int, name: FormatName) -> Sink:
+def open_stdout(sample_rate: int, name: FormatName) -> AudioSink:
     """Open standard output, bypassing Python's own buffer."""
     return _pipe(lambda: open(1, "wb", buffering=0, closefd=False), sample_rate, name)
 
 
-def _pipe(open_file: Callable[[], BinaryIO], sample_rate: int, name: FormatName) -> Sink:
+def _pipe(open_file: Callable[[], BinaryIO], sample_rate: int, name: FormatName) -> AudioSink:
     if name in ("wav", "pcm"):
         return Pipe(open_file(), sample_rate if name == "wav" else None)
     from yuliu.cli.audio_io.encoded_file import CodedPipe

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from yuliu.audio.formats import FormatName
-    from yuliu.cli.audio_io.sinks import Sink
+    from yuliu.cli.audio_io.sinks import AudioSink
 
     Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -79,7 +79,7 @@ class SpeechOptions:
         else:
             _check_path(self.output, self.sound_format)
 
-    def open_sink(self, sample_rate: int) -> Sink:
+    def open_sink(self, sample_rate: int) -> AudioSink:
         """Open the output for a sample rate in Hz; may block."""
         from yuliu.cli.audio_io.device import open_device
         from yuliu.cli.audio_io.sinks import open_path, open_stdout

@@ -18,7 +18,7 @@ from yuliu.playback.player import Player
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from yuliu.cli.audio_io.sinks import Sink
+    from yuliu.cli.audio_io.sinks import AudioSink
     from yuliu.playback.device import SoundDevice
     from yuliu.types import Chunk, Samples
 
@@ -66,13 +66,13 @@ class SinkWriter:
         thread: Thread for its calls.
     """
 
-    def __init__(self, sink: Sink, thread: BackgroundThread) -> None:
+    def __init__(self, sink: AudioSink, thread: BackgroundThread) -> None:
         self._sink, self._thread = sink, thread
         self.began_at_s: float | None = None
         """Time of the first write, seconds of ``time.monotonic``."""
 
     @classmethod
-    async def open(cls, open_sink: Callable[[int], Sink], sample_rate: int) -> Self:
+    async def open(cls, open_sink: Callable[[int], AudioSink], sample_rate: int) -> Self:
         """Open a sink on its thread."""
         thread = BackgroundThread("yuliu-audio")
         return cls(await thread.run(partial(open_sink, sample_rate)), thread)

@@ -12,11 +12,10 @@ from yuliu.cli.commands.bench_output import (
     deliver,
     out_option,
     progress_to,
-    quiet_option,
     table_option,
     typed_command,
 )
-from yuliu.cli.options import Group
+from yuliu.cli.options import Group, quiet_option
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,25 +29,30 @@ if TYPE_CHECKING:
     invoke_without_command=True,
     epilog="""\b
 Examples:
-  yuliu bench                     measure, print the table
+  yuliu bench                     measure, and print the table
   yuliu bench --reps 3            a quick look
   yuliu bench --out report.json --table report.md
-  yuliu bench endpoints           each endpoint, each format
+  yuliu bench endpoints           every format on every endpoint
   yuliu bench load --streams 20   many clients at once
-  yuliu bench load --capacity     how many clients this machine carries
+  yuliu bench load --capacity     find the capacity of this machine
 """,
 )
 @click.option(
-    "--reps", type=click.IntRange(1, 100), default=9, show_default=True, metavar="N", help="Rounds over all texts."
+    "--reps",
+    type=click.IntRange(1, 100),
+    default=9,
+    show_default=True,
+    metavar="N",
+    help="Number of rounds over all texts.",
 )
 @out_option
 @table_option
 @quiet_option
 @click.pass_context
 def command(ctx: click.Context, /, reps: int, out: Path | None, table: Path | None, quiet: bool) -> None:
-    """Measure this machine: time to first packet, speed and memory, at four lengths in two languages.
+    """Benchmark this machine: time to first packet, speed and memory, at four text lengths in two languages.
 
-    Starts a server of its own and takes one to five minutes. Leave the machine alone meanwhile.
+    Starts its own server and takes one to five minutes. Keep the machine otherwise idle.
     """
     if ctx.invoked_subcommand:
         return
@@ -63,21 +67,26 @@ def command(ctx: click.Context, /, reps: int, out: Path | None, table: Path | No
     "endpoints",
     epilog="""\b
 Examples:
-  yuliu bench endpoints              all formats, in two minutes or so
+  yuliu bench endpoints              all formats, in about two minutes
   yuliu bench endpoints --rounds 2   a quick look
   yuliu bench endpoints --out endpoints.json --table endpoints.md
 """,
 )
 @click.option(
-    "--rounds", type=click.IntRange(1, 100), default=9, show_default=True, metavar="N", help="Rounds over all formats."
+    "--rounds",
+    type=click.IntRange(1, 100),
+    default=9,
+    show_default=True,
+    metavar="N",
+    help="Number of rounds over all formats.",
 )
 @out_option
 @table_option
 @quiet_option
 def endpoints(rounds: int, out: Path | None, table: Path | None, quiet: bool) -> None:
-    """Measure the time to first packet of each format at each endpoint, for one client, beside PCM.
+    """Measure the time to first packet of each format on each endpoint, with one client, beside PCM.
 
-    Starts a server of its own. Leave the machine alone meanwhile.
+    Starts its own server. Keep the machine otherwise idle.
     """
     from yuliu.bench.endpoints import EndpointConfig, endpoints_page, run_endpoints
 
@@ -90,23 +99,23 @@ def endpoints(rounds: int, out: Path | None, table: Path | None, quiet: bool) ->
     epilog="""\b
 Examples:
   yuliu bench load --streams 20 --voice baker   twenty players in real time
-  yuliu bench load --rate 3 --voice heart       three new clients a second
-  yuliu bench load --capacity --voice baker     how many players are carried
-  yuliu bench load --streams 20 -- --workers 1  after --: options of yuliu serve
+  yuliu bench load --rate 3 --voice heart       three new clients per second
+  yuliu bench load --capacity --voice baker     find the number of players
+  yuliu bench load --streams 20 -- --workers 1  yuliu serve options after --
 """,
 )
-@click.option("--streams", type=click.IntRange(0), default=0, metavar="N", help="Players at a time.")
+@click.option("--streams", type=click.IntRange(0), default=0, metavar="N", help="Number of concurrent players.")
 @click.option(
-    "--rate", type=click.FloatRange(0), default=0.0, metavar="N", help="New clients a second instead of players."
+    "--rate", type=click.FloatRange(0), default=0.0, metavar="N", help="New clients per second instead of players."
 )
-@click.option("--capacity", is_flag=True, help="Search the largest number of players without an underrun.")
+@click.option("--capacity", is_flag=True, help="Find the largest number of players without underruns.")
 @click.option(
     "--seconds",
     type=click.FloatRange(1),
     default=15.0,
     show_default=True,
     metavar="S",
-    help="Measured duration of each load.",
+    help="Duration of each measurement.",
 )
 @click.option(
     "--warm-up",
@@ -115,27 +124,27 @@ Examples:
     default=5.0,
     show_default=True,
     metavar="S",
-    help="Duration before that.",
+    help="Duration of the load before the measurement.",
 )
 @click.option(
     "--voice",
     "voices",
     multiple=True,
     metavar="NAME",
-    help="May be repeated. Default: yuliu; baker and heart for --capacity.",
+    help="Voice; may be given several times. Default: yuliu; with --capacity, baker and heart.",
 )
 @click.option(
     "--length",
     "lengths",
     type=click.Choice(LENGTHS),
     multiple=True,
-    help="Length of the texts; may be repeated.",
+    help="Length of the texts; may be given several times.",
 )
 @click.option(
     "--class",
     "stream_class",
     type=click.Choice(STREAM_CLASSES),
-    help="Class of all requests.",
+    help="Stream class of all requests.",
 )
 @click.option("--seed", default="load", show_default=True, metavar="TEXT", help="Seed of the texts and arrival times.")
 @click.option("--json", "as_json_text", is_flag=True, help="Print the report as JSON.")
@@ -144,17 +153,16 @@ Examples:
 @quiet_option
 @click.argument("serve", nargs=-1, type=click.UNPROCESSED)
 def load(as_json_text: bool, out: Path | None, table: Path | None, quiet: bool, **given: Any) -> None:  # noqa: ANN401
-    """Send requests of many clients at once: latency, underruns, refusals, cost, capacity.
+    """Load a server with many clients at once: latency, underruns, refusals, cost and capacity.
 
-    Starts a server of its own. One load lasts as long as --seconds says and half a minute more. Leave the machine
-    alone meanwhile.
+    Starts its own server. A load takes half a minute longer than --seconds. Keep the machine otherwise idle.
     """
     from yuliu.bench.load.capacity import run_capacity
     from yuliu.bench.load.point import run_point
     from yuliu.bench.load.report import load_page
 
     if not (given["capacity"] or given["streams"] or given["rate"]):
-        raise click.UsageError("choose what to measure: --streams N, --rate R or --capacity")
+        raise click.UsageError("nothing to measure; give --streams N, --rate N or --capacity")
     config = _load_config(given, quiet=quiet)
     command = typed_command()
     report = run_capacity(config, command) if given["capacity"] else run_point(config, _load_shape(given), command)

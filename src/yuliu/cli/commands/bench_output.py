@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
-quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
 out_option = click.option("--out", type=_FILE, help="Write the report as JSON to this file.")
 table_option = click.option("--table", type=_FILE, help="Write the table (Markdown) to this file.")
 

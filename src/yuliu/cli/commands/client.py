@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from yuliu.cli.text_input.conversation import Interruption
     from yuliu.cli.text_input.keyboard import Keyboard
     from yuliu.client import AsyncClient, ClientStream
-    from yuliu.client.fields import StartFields
+    from yuliu.client.fields import StreamFields
     from yuliu.types import Coverage
 
 DEFAULT_URL = "http://127.0.0.1:8000"
@@ -65,10 +65,10 @@ class ClientOptions:
         return not (self.speech.quiet or self.is_typed)
 
     @property
-    def fields(self) -> StartFields:
+    def fields(self) -> StreamFields:
         """Options of the stream."""
         speech = self.speech
-        plain: StartFields = {
+        plain: StreamFields = {
             "voice": speech.voice,
             "speed": speech.speed,
             "preset": self.preset,
