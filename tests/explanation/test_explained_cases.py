@@ -34,14 +34,14 @@ def explained(text: str, lang: Lang | None = None) -> Any:
 
 
 def bare(text: str, *, english: bool = False) -> str:
-    """Without spaces and punctuation, as the cases are to be compared; in English also without "and"."""
+    """Return the text without white space and punctuation at either end."""
     if english:
         text = " ".join(word for word in text.lower().replace("-", " ").split() if word != "and")
     return "".join(char for char in text.lower().replace("〇", "零") if char.isalnum())
 
 
 def trimmed(text: str) -> str:
-    """Without white space and punctuation at either end."""
+    """Return the text without white space and punctuation at either end."""
     kept = [index for index, char in enumerate(text) if unicodedata.category(char)[0] not in "ZP"]
     return text[kept[0] : kept[-1] + 1] if kept else ""
 
@@ -71,7 +71,7 @@ def test_pinyin_is_found_by_the_index_of_its_character(case: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("case", cases("lid_span", "segmentation.jsonl"))
-def test_spans_tell_the_languages(case: dict[str, Any]) -> None:
+def test_spans_name_the_languages(case: dict[str, Any]) -> None:
     """Neighbouring spans of one language joined, a mixed text splits as written down."""
     joined: list[list[str]] = []
     for segment in explained(case["text"])["segments"]:

@@ -30,7 +30,7 @@ def values(text: str, **options: Any) -> dict[str, Any]:
 
 
 def test_the_contract_has_these_keys() -> None:
-    """What others check against: names, and places as pairs."""
+    """Names that other programs rely on, and places as pairs."""
     found = values("**买**5kg用iPhone👍。")
     assert list(found) == ["text", "reader", "segments"]
     segment = found["segments"][0]
@@ -60,15 +60,15 @@ def test_a_language_can_be_forced(lang: Lang, spoken: str) -> None:
     assert (segment["lang"], segment["spoken"].replace("-", " ")) == (lang, spoken)
 
 
-def test_what_no_voice_speaks_is_named_and_skipped() -> None:
+def test_unspoken_languages_are_named_and_skipped() -> None:
     """The span has its language, no words, and a rule that leaves it out."""
     segment = values("Hello, 안녕하세요")["segments"][0]
     assert segment["spans"][1] == {"source": [7, 12], "lang": "ko", "text": "안녕하세요", "spoken": ""}
     assert segment["skipped"] == [{"source": [7, 12], "rule": "language_not_spoken"}]
 
 
-def test_lexicons_are_told_with_what_became_of_them() -> None:
-    """Hits with place and source; readings that no voice can follow are refused and the text is read plainly."""
+def test_lexicon_matches_and_refusals_are_reported() -> None:
+    """Matches have place and source; readings that no voice can follow are refused and the text is read normally."""
     entries = (
         Entry("GPT", "吉皮提", lang="zh"),
         Entry("行业", "hang2 bad9", "pinyin"),
@@ -94,8 +94,8 @@ def test_an_unknown_lexicon_is_an_error() -> None:
         EXPLAINER.explain("x", options=yuliu.StreamOptions(lexicon=("nothing",)))
 
 
-def test_arriving_text_tells_when_each_segment_was_certain() -> None:
-    """By the text, by a pause of its writer, or by its end; on a clock that nobody waits for."""
+def test_arriving_text_reports_when_each_segment_was_certain() -> None:
+    """By the text, by a pause of its writer, or by its end; on a simulated clock."""
     arrivals = [
         TimedDelta("你好，今天", 0.0),
         TimedDelta("天气不错。", 0.1),
@@ -113,7 +113,7 @@ LINES = (DATA / "llm_stream.jsonl").read_text(encoding="utf-8").splitlines()
 
 @pytest.mark.parametrize("line", LINES, ids=[json.loads(line)["id"] for line in LINES])
 def test_recorded_streams_are_never_early_nor_held_after_the_stall(line: str) -> None:
-    """Nothing is told before its characters came; after a pause nothing that came before it is still held."""
+    """No segment comes before its characters; after a pause no earlier text is held."""
     _, arrivals = arrivals_of(line, 1)
     found = EXPLAINER.follow(arrivals)
     assert found.text == "".join(arrival.text for arrival in arrivals)
@@ -159,20 +159,20 @@ def test_any_text_is_explained_and_covered(text: str) -> None:
     cuts=st.lists(st.integers(0, 40), max_size=6),
 )
 def test_any_cutting_gives_the_same_explanation(text: str, cuts: list[int]) -> None:
-    """Without pauses, how a text is cut into deltas changes nothing but when segments are told."""
+    """Without pauses, the deltas only change when segments become certain."""
     edges = [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
     pieces = [TimedDelta(text[start:end], 0.0) for start, end in pairwise(edges)]
     assert EXPLAINER.follow(pieces, timed=False) == EXPLAINER.explain(text)
 
 
-def test_the_values_of_an_arriving_text_tell_when_segments_are_certain() -> None:
+def test_values_of_an_arriving_text_include_emission() -> None:
     """Those of a whole text do not."""
     found = EXPLAINER.follow([TimedDelta("Hello there. ", 0.0), TimedDelta("Bye", 1.0)]).to_values()
     assert [segment["emitted"]["by"] for segment in found["segments"]] == ["stall", "end"]
     assert "emitted" not in EXPLAINER.explain("Hello there.").to_values()["segments"][0]
 
 
-def test_a_language_by_any_tag() -> None:
+def test_a_language_is_accepted_by_any_tag() -> None:
     """One that is not known is refused by its name."""
     assert EXPLAINER.explain("25%", lang="EN_us") == EXPLAINER.explain("25%", lang="en")
     with pytest.raises(InvalidRequest, match="there is no language 'fr'; there are zh, en") as caught:
@@ -180,6 +180,6 @@ def test_a_language_by_any_tag() -> None:
     assert caught.value.param == "lang"
 
 
-def test_the_shared_explainer_explains_alike() -> None:
+def test_the_shared_explainer_gives_the_same() -> None:
     """It is made once, at the first call."""
     assert explain("25%", lang="en").segments == explain("25%", lang="en").segments

@@ -58,7 +58,7 @@ def cut(text: str, chunking: Chunking) -> list[str]:
 
 
 def segments_of(deltas: list[str | SegmenterOptions | None], options: SegmenterOptions) -> list[Segment]:
-    """Push, flush where None stands and at the end, configure where options stand."""
+    """Push ``deltas`` in order; flush where one is None, and at the end."""
     segmenter = Segmenter(options)
     found: list[Segment] = []
     for delta in deltas:
@@ -77,7 +77,7 @@ def in_pieces(text: str, data: st.DataObject) -> Iterator[str]:
 
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4), data=st.data())
 def test_any_cutting_gives_the_same_segments_through_changes(texts: list[str], data: st.DataObject) -> None:
-    """What comes out depends on the text and on where in it was flushed and configured, and tiles the text."""
+    """The result depends on the text and the places of flushes and changes, and tiles the text."""
     first = data.draw(CHUNKINGS).options()
     pieces: list[str | SegmenterOptions | None] = []
     singly: list[str | SegmenterOptions | None] = []
@@ -92,8 +92,8 @@ def test_any_cutting_gives_the_same_segments_through_changes(texts: list[str], d
 
 
 @given(text=TEXTS, before=CHUNKINGS, after=CHUNKINGS)
-def test_a_change_leaves_what_was_given_out(text: str, before: Chunking, after: Chunking) -> None:
-    """Configuring gives nothing out by itself, and changes nothing of what came before."""
+def test_a_change_keeps_returned_segments(text: str, before: Chunking, after: Chunking) -> None:
+    """A change returns nothing by itself, and leaves earlier segments alone."""
     segmenter = Segmenter(before.options())
     early = segmenter.push(text)
     segmenter.configure(after.options())
@@ -104,7 +104,7 @@ def test_a_change_leaves_what_was_given_out(text: str, before: Chunking, after: 
 
 @given(text=TEXTS, chunking=CHUNKINGS)
 def test_changing_to_the_same_options_changes_nothing(text: str, chunking: Chunking) -> None:
-    """Wherever in the text it is done."""
+    """Anywhere in the text."""
     half = len(text) // 2
     options = chunking.options()
     assert segments_of([text[:half], options, text[half:]], options) == segments_of([text], options)
@@ -120,7 +120,7 @@ def test_a_change_does_not_make_segments_short_again() -> None:
 
 @given(text=TEXTS, chunking=CHUNKINGS)
 def test_no_cut_falls_inside_a_number_or_a_latin_word(text: str, chunking: Chunking) -> None:
-    """Letters and digits that stand together stay so, unless they alone are heavier than twice what is allowed."""
+    """Adjacent letters and digits stay together, unless they alone exceed the limit by far."""
     longest = max((weight(word) for word in text.split()), default=0.0)
     if chunking.strategy != "fixed" and longest > chunking.options().first_limit:
         return
@@ -131,7 +131,7 @@ def test_no_cut_falls_inside_a_number_or_a_latin_word(text: str, chunking: Chunk
 @pytest.mark.parametrize("text", SENTENCES)
 @pytest.mark.parametrize(("low", "high"), [(8, 12), (4, 6), (10, 10), (15, 20)])
 def test_fixed_cuts_at_word_boundaries_near_the_range(text: str, low: float, high: float) -> None:
-    """Without marks in the text each cut is at the end of a word, in the range or as near as words allow."""
+    """Without marks each cut is at the end of a word, in the range or as near as words allow."""
     found = cut(text, Chunking("fixed", low, high))
     ends = set(accumulate(map(len, rjieba.cut(text))))
     assert set(accumulate(map(len, found))) <= ends
@@ -165,7 +165,7 @@ def test_fixed_keeps_numbers_and_labels_together() -> None:
 
 
 def test_fixed_does_not_cut_a_hinted_text() -> None:
-    """What has one reading stays in one piece, be it longer than the range."""
+    """A hinted text stays in one piece, even if longer than the range."""
     segmenter = Segmenter(Chunking("fixed").options())
     before, hinted, after = "我们今天去看", "中华人民共和国国家博物馆主馆东侧", "的展览然后回家"
     text = before + hinted + after
@@ -181,7 +181,7 @@ def test_fixed_does_not_cut_a_hinted_text() -> None:
 
 
 def test_punctuation_cuts_at_every_clause_end() -> None:
-    """Clauses of a small weight on are segments; lists are not cut at every mark."""
+    """Clauses from a small weight on are segments; lists are not cut at every mark."""
     text = "我们先说第一点，再说第二点，然后大家一起讨论，好，最后写下来。"
     assert cut(text, Chunking("punctuation")) == [
         "我们先说第一点，",
@@ -207,7 +207,7 @@ def test_sentences_stay_whole_and_short_ones_go_together() -> None:
 
 @given(lengths=st.lists(st.integers(1, 40), max_size=12))
 def test_joined_sentences_weigh_no_more_than_allowed(lengths: list[int]) -> None:
-    """Sentences of up to forty characters are never parted, and are joined only as far as is needed and allowed."""
+    """Sentences of up to forty characters are never split, and joined only as far as needed and allowed."""
     sentences = ["好" * length + "。" for length in lengths]
     found = cut("".join(sentences), Chunking("sentence"))
     left = list(sentences)
@@ -225,12 +225,12 @@ def test_joined_sentences_weigh_no_more_than_allowed(lengths: list[int]) -> None
 
 
 @given(text=TEXTS.map(lambda text: text.replace("\n", "")), chunking=CHUNKINGS)
-def test_no_segment_is_lighter_than_engines_speak_well(text: str, chunking: Chunking) -> None:
+def test_no_segment_is_lighter_than_the_minimum(text: str, chunking: Chunking) -> None:
     """In one line of text only the last segment may be lighter."""
     assert all(weight(piece) >= MIN_WEIGHT for piece in cut(text, chunking)[:-1])
 
 
-def test_a_stream_may_change_its_mind() -> None:
+def test_a_stream_may_change_its_strategy() -> None:
     """From whole sentences to subtitles and back: what is pending is cut by the new rules with the next character."""
     sentence, fixed = Chunking("sentence").options(), Chunking("fixed").options()
     segmenter = Segmenter(sentence)
@@ -270,8 +270,8 @@ def test_the_default_is_what_the_segmenter_does_by_itself() -> None:
         ({"strategy": "fixed", "min_weight": 20}, "max_weight"),
     ],
 )
-def test_what_could_not_work_is_refused(arguments: dict[str, Any], param: str) -> None:
-    """A refusal names the field at fault."""
+def test_invalid_options_are_refused(arguments: dict[str, Any], param: str) -> None:
+    """The message names the invalid option."""
     with pytest.raises(InvalidRequest) as refusal:
         Chunking(**arguments)
     assert refusal.value.param == param

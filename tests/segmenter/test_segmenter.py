@@ -48,7 +48,7 @@ def weight(text: str) -> float:
 
 
 def segments_of(deltas: list[str | None], options: SegmenterOptions | None = None) -> list[Segment]:
-    """Push ``deltas`` one after the other, flush where one is None, and at the end."""
+    """Push ``deltas`` in order; flush where one is None, and at the end."""
     segmenter = Segmenter(options)
     found: list[Segment] = []
     for delta in [*deltas, FLUSH]:
@@ -85,15 +85,15 @@ def test_segments_tile_the_text(texts: list[str], options: SegmenterOptions) -> 
 
 
 @given(text=TEXTS, more=TEXTS)
-def test_what_has_been_given_out_never_changes(text: str, more: str) -> None:
-    """The segments of a text are the first ones of every text that begins so."""
+def test_returned_segments_never_change(text: str, more: str) -> None:
+    """The segments of a text are the first ones of every text that begins with it."""
     early = Segmenter().push(text)
     assert Segmenter().push(text + more)[: len(early)] == early
 
 
 @given(text=TEXTS, options=st.sampled_from([SegmenterOptions(), SMALL]))
-def test_nothing_is_held_back_for_ever(text: str, options: SegmenterOptions) -> None:
-    """What is pending stays bounded, and so does every segment."""
+def test_pending_text_is_bounded(text: str, options: SegmenterOptions) -> None:
+    """So is every segment."""
     segmenter = Segmenter(options)
     num_given = 0
     for index, char in enumerate(text):
@@ -108,7 +108,7 @@ def test_nothing_is_held_back_for_ever(text: str, options: SegmenterOptions) -> 
 
 @given(text=TEXTS)
 def test_no_cut_falls_inside_a_number_or_a_latin_word(text: str) -> None:
-    """A segment's end never parts letters or digits that stand together, be the limit ever so near."""
+    """Adjacent letters and digits stay together, unless they alone exceed the limit by far."""
     limits = SegmenterOptions(first_limit=6, limit=12, clause_weight=8)
     found = texts_of(text, limits)
     for one, other in pairwise(found):
@@ -149,8 +149,8 @@ def test_endless_text_is_cut_into_bounded_segments(text: str) -> None:
         ("好的，我来帮你查，", "请"),
     ],
 )
-def test_the_first_segment_comes_within_a_character_of_being_sure(text: str, awaited: str) -> None:
-    """The first clause is given out with the character that makes its end certain."""
+def test_the_first_segment_comes_with_the_deciding_character(text: str, awaited: str) -> None:
+    """The first clause is returned with the character that makes its end certain."""
     segmenter = Segmenter()
     assert segmenter.push(text + awaited[:-1]) == []
     assert [segment.text for segment in segmenter.push(awaited[-1])] == [text]
@@ -251,7 +251,7 @@ def test_a_number_is_not_cut_while_more_of_it_may_come_but_a_stall_ends_the_wait
         ("What is this thing? It is good", [Boundary.SENTENCE, Boundary.NONE]),
     ],
 )
-def test_the_boundary_tells_the_pause(text: str, boundaries: list[Boundary]) -> None:
+def test_the_boundary_names_the_end(text: str, boundaries: list[Boundary]) -> None:
     """Clause, sentence and paragraph ends are told apart, and a text that breaks off has no boundary."""
     assert [segment.boundary for segment in segments_of([text])] == boundaries
 
@@ -298,7 +298,7 @@ def test_parts_of_one_language_tile_their_segment(text: str, languages: tuple[La
 
 
 def test_a_mixed_segment_is_split_by_language() -> None:
-    """Each part carries its language; what nobody can speak carries none."""
+    """Each part has its language; unspoken text has none."""
     text = "我有个meeting。спасибо"
     segment = Segment(text, Span(0, len(text)), tuple(range(len(text))), Boundary.CLAUSE)
     assert [(part.text, part.lang) for part in split_segment(segment, ("zh", "en"))] == [
@@ -318,8 +318,8 @@ def test_a_mixed_segment_is_split_by_language() -> None:
         ({"max_characters": 7}, "max_characters"),
     ],
 )
-def test_options_that_cannot_work_are_refused(options: dict[str, Any], param: str) -> None:
-    """A refusal names the option at fault."""
+def test_invalid_options_are_refused(options: dict[str, Any], param: str) -> None:
+    """The message names the invalid option."""
     with pytest.raises(InvalidRequest) as refusal:
         SegmenterOptions(**options)
     assert refusal.value.param == param
@@ -327,6 +327,6 @@ def test_options_that_cannot_work_are_refused(options: dict[str, Any], param: st
 
 @pytest.mark.parametrize("text", ["请记下工单编号：100235，谢谢。", "他的电话号码：13800138000，别忘了。"])
 def test_a_number_stays_with_its_label(text: str) -> None:
-    """What stands before a full-width colon says how the number behind it is read."""
+    """The text before a full-width colon decides the reading of the number behind it."""
     label = text.index("：")
     assert not any(segment.source.end == label + 1 for segment in segments_of([*text]))

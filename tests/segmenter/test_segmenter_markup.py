@@ -76,8 +76,8 @@ def test_units_end_where_the_reader_says() -> None:
     ]
 
 
-def test_what_was_left_out_between_segments_belongs_to_none() -> None:
-    """A segment's source begins where its text does, if what was skipped stands between two."""
+def test_skipped_text_between_segments_belongs_to_neither() -> None:
+    """A segment's source begins where its text does, even after skipped text."""
     text = "Look.\n```\nx = 1\n```\nDone."
     first, announced, last = segments_of(text)
     assert (first.source, text[slice(*announced.source)]) == (Span(0, 5), "\n```")
@@ -98,13 +98,13 @@ def test_pauses_come_with_the_segment_before_them(text: str, pauses: list[tuple[
 
 
 def test_a_change_of_style_starts_a_segment() -> None:
-    """Each segment has one style; how the text before ends is told by its own marks."""
+    """Each segment has one style; the marks of the text before decide its boundary."""
     plain, slow, after = segments_of("Well, <prosody rate='slow'>slowly now.</prosody> And on.")
     assert (plain.style, slow.style, after.style) == (Style(), Style(rate=0.75), Style())
     assert (plain.boundary, slow.boundary) == (Boundary.CLAUSE, Boundary.SENTENCE)
 
 
-def test_marks_belong_to_what_follows_them() -> None:
+def test_marks_belong_to_the_following_text() -> None:
     """The last ones come with a segment without text, if nothing follows."""
     segments = segments_of("<mark name='a'/>One.<mark name='b'/><prosody rate='slow'>Two.</prosody><mark name='c'/>")
     assert [(segment.text, [mark.name for mark in segment.marks]) for segment in segments] == [
@@ -137,7 +137,7 @@ def test_a_segment_without_text_stays_whole() -> None:
 
 
 def test_a_hinted_place_is_not_cut_between_languages() -> None:
-    """Though what is said there is in two."""
+    """Even if its reading is in two languages."""
     segment = Segment("看GPT吧", Span(0, 5), (0, 1, 2, 3, 4), Boundary.SENTENCE)
     hint = Hint(Span(1, 4), "spoken", "吉皮提 model")
     parts = split_segment(replace(segment, hints=(hint,)), ["zh", "en"])

@@ -13,7 +13,7 @@ from yuliu.types import Coverage, Skipped, Span
 
 @st.composite
 def parts(draw: st.DrawFn) -> tuple[int, list[tuple[Span, list[Skipped], str]]]:
-    """Draw the length of a text and some of its parts, each with disjoint skips and an outcome."""
+    """Draw a text's length and some of its parts, each with disjoint skips and an outcome."""
     cuts = sorted(draw(st.sets(st.integers(0, 60), min_size=2, max_size=12)))
     spans = [Span(a, b) for a, b in itertools.pairwise(cuts)]
     chosen = []
@@ -109,7 +109,7 @@ def test_overlapping_skips_count_once() -> None:
 
 
 def test_neighbouring_skips_of_one_rule_are_one() -> None:
-    """However many pieces the reader found them in; parts around them are spoken."""
+    """Skips of one rule that touch are merged; the parts around them are spoken."""
     ledger = Ledger()
     ledger.received(12)
     for span, rule in (((2, 3), "markdown"), ((3, 5), "markdown"), ((5, 6), "url"), ((8, 9), "url")):
@@ -127,7 +127,7 @@ def test_neighbouring_skips_of_one_rule_are_one() -> None:
     assert found.failed == ()
 
 
-def test_skips_of_one_source_character_are_told_once() -> None:
+def test_skips_of_one_source_character_are_reported_once() -> None:
     """Two characters of the spoken text may stand for one of the source."""
     ledger = Ledger()
     ledger.received(2)

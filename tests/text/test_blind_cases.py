@@ -41,7 +41,7 @@ def of_lot(name: str, lot: int) -> list[dict[str, Any]]:
 
 
 def comparable(text: str) -> str:
-    """Without spaces, punctuation and "and"; a hyphen or a slash counts as a space."""
+    """Return the words without spaces, punctuation and "and"; a hyphen counts as a space."""
     return "".join(word for word in re.findall(r"\w+", text.lower().replace("'", "").replace("’", "")) if word != "and")
 
 
@@ -50,7 +50,7 @@ def spoken(text: str) -> str:
 
 
 def sentences(text: str, seed: int) -> list[str]:
-    """The sentences of ``text`` cut into deltas of 1 to 7 characters, without the white space around them."""
+    """Return the sentences of ``text`` cut into deltas of 1 to 7 characters, without surrounding white space."""
     draw = random.Random(seed)
     cutter = SentenceCutter()
     found: list[str] = []
@@ -63,7 +63,7 @@ def sentences(text: str, seed: int) -> list[str]:
 
 
 def joined(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Spans without white space and punctuation, neighbours of one language as one."""
+    """Return the spans without white space and punctuation, with neighbours of one language joined."""
     found: list[tuple[str, str]] = []
     for text, lang in pairs:
         bare = "".join(char for char in text if unicodedata.category(char)[0] not in "ZP")
@@ -75,7 +75,7 @@ def joined(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("lot", LOTS)
-def test_english_is_said_as_a_judge_would(lot: int) -> None:
+def test_english_matches_blind_readings(lot: int) -> None:
     """Every case of the lot has one of the readings that were accepted before it was run."""
     wrong = [
         (case["text"], spoken(case["text"]))
@@ -86,7 +86,7 @@ def test_english_is_said_as_a_judge_would(lot: int) -> None:
 
 
 @pytest.mark.parametrize("lot", LOTS)
-def test_sentences_end_where_a_judge_would_end_them(lot: int) -> None:
+def test_sentences_match_blind_segmentation(lot: int) -> None:
     """Every case of the lot gives one of its accepted lists of sentences, the same under any cutting."""
     wrong = []
     for case in of_lot("segments", lot):
@@ -97,8 +97,8 @@ def test_sentences_end_where_a_judge_would_end_them(lot: int) -> None:
 
 
 @pytest.mark.parametrize("lot", LOTS)
-def test_languages_are_told_as_a_judge_would(lot: int) -> None:
-    """The cases of the lot split as was written down for them, but for those that are known not to."""
+def test_languages_match_blind_labels(lot: int) -> None:
+    """The cases of the lot are split as labelled, except for the known failures."""
     wrong = []
     for case in of_lot("spans", lot):
         text = case["text"]

@@ -50,7 +50,7 @@ def word_ends(marked: str) -> set[int]:
     ],
 )
 def test_a_phrase_begins_after_the_cut(text: str, expected: str) -> None:
-    """Cuts come before words that open a phrase, not after words that lean on the next."""
+    """Cuts are before words that open a phrase, not after words that belong to the next."""
     place = cut_between_words(text, earliest=1, latest=len(text))
     assert text[:place] == expected
 
@@ -59,7 +59,7 @@ def test_a_phrase_begins_after_the_cut(text: str, expected: str) -> None:
     "text", ["", "好", "3.14159", "https://example.com/a?b=1", "第12345号", "   ", "一百二十三万", "好的了吗"]
 )
 def test_numbers_and_single_words_stay_whole(text: str) -> None:
-    """Where there is no boundary between two words there is no cut."""
+    """Without a boundary between two words there is no cut."""
     assert cut_between_words(text, earliest=1, latest=len(text)) is None
 
 

@@ -25,7 +25,7 @@ class Counting:
 
 
 def test_a_text_is_read_once() -> None:
-    """The second time the same reading is given."""
+    """The second read returns the same reading."""
     counting = Counting()
     front_end = Remembered(counting)
     assert front_end.read("你好。") is front_end.read("你好。")
@@ -33,8 +33,8 @@ def test_a_text_is_read_once() -> None:
     assert counting.num_reads == 2
 
 
-def test_hinted_texts_are_read_anew_and_not_mixed_up() -> None:
-    """A hint belongs to one request; it does not stick to the text."""
+def test_hinted_texts_bypass_the_cache() -> None:
+    """A hint belongs to one request, not to the text."""
     front_end = Remembered(Counting())
     hint = Hint(Span(0, 1), "spoken", "x")
     assert front_end.read("a").spoken == "a"
@@ -42,8 +42,8 @@ def test_hinted_texts_are_read_anew_and_not_mixed_up() -> None:
     assert front_end.read("a").spoken == "a"
 
 
-def test_what_is_kept_is_bounded() -> None:
-    """Long texts are not kept, and the oldest of many short ones are forgotten."""
+def test_the_cache_is_bounded() -> None:
+    """Long texts are not kept, and the least recently used of many short ones are dropped."""
     counting = Counting()
     front_end = Remembered(counting)
     for _ in range(2):

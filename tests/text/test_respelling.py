@@ -22,23 +22,23 @@ def words(*entries: tuple[str, str]) -> Words:
     return Words((Lexicon.of("test", [Entry(text, reading, stage="after") for text, reading in entries]),))
 
 
-def test_what_rules_made_is_said_otherwise_in_its_piece() -> None:
-    """The piece of a rewriting stays whole; in a passage only what is changed becomes a piece."""
+def test_a_respelled_rewriting_stays_one_piece() -> None:
+    """In a passage only the changed words become a piece."""
     reading = MANDARIN.read("买5kg，3千克", respelling=words(("千克", "公斤")))
     assert reading.spoken == "买五公斤，三公斤"
     assert [(tuple(piece.source), piece.spoken) for piece in reading.pieces][1] == ((1, 4), "五公斤")
     assert [unit.pinyin for unit in reading.units][-2:] == ["gong1", "jin1"]
 
 
-def test_english_words_are_said_otherwise() -> None:
-    """Whole words, over several of them as well."""
+def test_english_words_are_respelled() -> None:
+    """Whole words, also across several of them."""
     reading = ENGLISH.read("It costs $5, hello world.", respelling=words(("dollars", "bucks"), ("hello world", "bye")))
     assert reading.spoken == "It costs five bucks, bye."
     assert [unit.text for unit in reading.units][-2:] == ["bucks", "bye"]
 
 
-def test_hinted_places_stay() -> None:
-    """What a hint says is not said otherwise."""
+def test_hinted_places_are_not_respelled() -> None:
+    """A hint wins over an entry."""
     hint = Hint(Span(1, 3), "phonemes", "qian1 ke4", "pinyin")
     reading = MANDARIN.read("三千克", [hint], words(("千克", "公斤")))
     assert reading.spoken == "三千克"
@@ -46,7 +46,7 @@ def test_hinted_places_stay() -> None:
 
 
 def test_entries_before_normalisation_do_not_touch_the_spoken_form() -> None:
-    """千克 as an ordinary entry is looked for in what was written only."""
+    """千克 as an ordinary entry is matched in the written text only."""
     before = Words((Lexicon.of("test", [Entry("千克", "公斤")]),))
     assert MANDARIN.read("5kg", respelling=before).spoken == "五千克"
 
@@ -75,7 +75,7 @@ def changed(draw: st.DrawFn) -> tuple[list[Part], list[tuple[Span, str]]]:
 
 
 @given(changed())
-def test_the_joined_form_is_the_changed_one_and_the_parts_still_tile(
+def test_respelled_parts_still_tile_the_text(
     case: tuple[list[Part], list[tuple[Span, str]]],
 ) -> None:
     """All changes are in the result, nothing else differs, and the text is covered as before."""

@@ -43,7 +43,7 @@ CASES = rows("segment_stream")
 @settings(max_examples=25)
 @given(data=st.data())
 def test_each_case_gives_its_sentences_however_it_is_cut(case: dict[str, Any], data: st.DataObject) -> None:
-    """The sentences written down for a text come out whatever way it is cut into deltas."""
+    """The expected sentences come out whatever the deltas."""
     deltas = data.draw(cuttings(case["text"]))
     assert stripped(cut(deltas)) in [case["expected"], *case.get("also_accepted", [])]
 
@@ -109,7 +109,7 @@ SENTENCES = [
 
 @pytest.mark.parametrize("marked", SENTENCES)
 def test_known_difficult_texts(marked: str) -> None:
-    """Decimals, abbreviations, quotes, list markers and line ends are told from sentence ends."""
+    """Decimals, abbreviations, quotes, list markers and line ends are told apart from sentence ends."""
     assert stripped(cut(list(marked.replace("|", "")))) == [part.strip() for part in marked.split("|")]
 
 
@@ -137,8 +137,8 @@ def test_any_cutting_gives_the_same_sentences_and_loses_nothing(text: str, data:
 
 
 @given(text=TEXTS, more=TEXTS)
-def test_what_is_certain_stays(text: str, more: str) -> None:
-    """The sentences given out for a text are the first ones of every text that begins so."""
+def test_returned_sentences_never_change(text: str, more: str) -> None:
+    """The sentences returned for a text are the first ones of every text that begins with it."""
     cutter = SentenceCutter()
     certain = cutter.push(text)
     assert cut([text + more])[: len(certain)] == certain
@@ -158,8 +158,8 @@ def test_what_is_certain_stays(text: str, more: str) -> None:
         ("有句号。", "\n"),
     ],
 )
-def test_a_sentence_is_given_out_as_soon_as_it_is_certain(text: str, awaited: str) -> None:
-    """A sentence waits for the least text that decides it, and comes with its last character."""
+def test_a_sentence_is_returned_as_soon_as_it_is_certain(text: str, awaited: str) -> None:
+    """A sentence waits for the minimum of text that decides it."""
     cutter = SentenceCutter()
     assert cutter.push(text + awaited[:-1]) == []
     assert cutter.push(awaited[-1]) == [text.rstrip("\n")]
@@ -180,7 +180,7 @@ def test_a_sentence_is_given_out_as_soon_as_it_is_certain(text: str, awaited: st
         ("1.", Boundary.NONE),
     ],
 )
-def test_a_flush_tells_what_the_text_ends_in(text: str, boundary: Boundary | None) -> None:
+def test_a_flush_returns_the_final_boundary(text: str, boundary: Boundary | None) -> None:
     """At a flush the marks at the end decide the pause, though nothing follows them."""
     finder = BreakFinder()
     for char in text:
@@ -200,8 +200,8 @@ def test_a_clause_end_is_a_break_but_no_sentence() -> None:
     ]
 
 
-def test_any_character_may_stand_where_a_list_marker_would() -> None:
-    """Letters of all alphabets, also those whose small form has two characters, and numbers of any length are taken."""
+def test_any_character_may_stand_in_place_of_a_list_marker() -> None:
+    """Letters of all alphabets, also those whose lower case has two characters, and numbers of any length."""
     for code in [*range(0x20, 0x3000), 0xFB01, 0x1D400]:
         cutter = SentenceCutter()
         text = f"One.\n{chr(code)}. Two. {chr(code)}\n2. Three."

@@ -27,7 +27,7 @@ def rows(area: str) -> list[dict[str, Any]]:
 
 
 def bare(text: str) -> str:
-    """Without white space and punctuation at either end."""
+    """Return the text without white space and punctuation at either end."""
     kept = [index for index, char in enumerate(text) if unicodedata.category(char)[0] not in "ZP"]
     return text[kept[0] : kept[-1] + 1] if kept else ""
 
@@ -98,7 +98,7 @@ MIXED = [
 
 @pytest.mark.parametrize("marked", MIXED)
 def test_mixed_sentences(marked: str) -> None:
-    """Letters, numbers, units, dates and product names go to the language that says them."""
+    """Letters, numbers, units, dates and product names go to the language that speaks them."""
     parts = [part.partition(":") if part[2:3] == ":" else ("zh", "", part) for part in marked.split("|")]
     expected = [(text, name) for name, _, text in parts]
     assert names("".join(text for text, _ in expected)) == expected
@@ -123,10 +123,10 @@ def test_mixed_sentences(marked: str) -> None:
         ("", ("zh", "en"), []),
     ],
 )
-def test_what_cannot_be_spoken_has_no_language(
+def test_unspoken_text_has_no_language(
     text: str, languages: tuple[Lang, ...], expected: list[tuple[str, Lang | None, str]]
 ) -> None:
-    """Numbers and letters go to the languages there are; words of others are named, with None to speak them."""
+    """Numbers and letters go to the available languages; words of others are named, with None to speak them."""
     spans = split_languages(text, languages)
     assert [(text[found.span.start : found.span.end], found.lang, found.name) for found in spans] == expected
 
@@ -147,6 +147,6 @@ def test_spans_tile_the_text_and_neighbours_differ(text: str, languages: tuple[L
 
 
 @pytest.mark.parametrize("text", ["ﬁne ﬂow", "𝓗𝓮𝓵𝓵𝓸 there", "Ｈｅｌｌｏ"])
-def test_letters_in_other_dress_are_english(text: str) -> None:
-    """Ligatures as PDFs have them, styled letters as posts have them, and full-width ones are Latin."""
+def test_styled_latin_letters_are_english(text: str) -> None:
+    """Ligatures as in PDFs, styled letters as in posts, and full-width letters are Latin."""
     assert {span.lang for span in split_languages(text, ("zh", "en"))} == {"en"}

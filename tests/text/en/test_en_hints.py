@@ -22,15 +22,15 @@ def said(text: str, *hints: Hint) -> str:
     return "".join("".join(unit.phonemes) + unit.after for unit in ENGLISH.read(text, hints).units)
 
 
-def test_given_phonemes_are_said_and_the_rest_stays() -> None:
+def test_hinted_phonemes_are_spoken_and_the_rest_is_unchanged() -> None:
     """Only the hinted word changes; the sentence around it is read as without the hint."""
     text = "I read “GIF” files, really."
     plain = said(text)
     assert said(text, hint(text, "GIF", "phonemes", "dʒˈɪf", "ipa")) == plain.replace(plain.split()[2], "“ʤˈɪf”")
 
 
-def test_several_words_may_be_one_place() -> None:
-    """A place with white space inside is one unit that stands for all of it."""
+def test_a_hint_may_cover_several_words() -> None:
+    """A place with white space inside is one unit."""
     text = "in New York, now"
     reading = ENGLISH.read(text, [hint(text, "New York", "phonemes", "nu jˈɔɹk", "x-misaki")])
     assert [unit.text for unit in reading.units] == ["in", "New York", "now"]
@@ -47,7 +47,7 @@ def test_a_spoken_form_is_normalised_and_one_piece() -> None:
     assert [unit.text for unit in reading.units if unit.source == Span(4, 7)] == ["Kubernetes", "two"]
 
 
-def test_rules_see_what_is_hinted_but_leave_it_alone() -> None:
+def test_rules_see_hinted_places_but_leave_them_alone() -> None:
     """An amount beside a hinted word is read without it."""
     text = "$5 million left"
     assert "million" not in ENGLISH.read(text, [hint(text, "million", "spoken", "zillion")]).spoken
@@ -68,15 +68,15 @@ def test_rules_see_what_is_hinted_but_leave_it_alone() -> None:
         ("5km", "unit", "", "five kilometers"),
     ],
 )
-def test_say_as_decides_what_a_text_is(part: str, kind: str, detail: str, spoken: str) -> None:
-    """The same digits are read as the kind of thing they are said to be."""
+def test_say_as_sets_the_kind_of_expression(part: str, kind: str, detail: str, spoken: str) -> None:
+    """The same digits are read as a date, a number or single digits."""
     text = f"on {part} then"
     assert ENGLISH.read(text, [hint(text, part, "say_as", kind, detail)]).spoken == f"on {spoken} then"
 
 
 @pytest.mark.parametrize(("value", "detail"), [("☃", "ipa"), ("hao3", "pinyin"), ("ˈ", "ipa"), ("", "x-misaki")])
-def test_what_cannot_be_followed_is_read_plainly_and_told(value: str, detail: str) -> None:
-    """A bad hint changes nothing but the list of refused ones."""
+def test_a_hint_that_cannot_be_followed_is_refused(value: str, detail: str) -> None:
+    """Its place is read as if the hint were not there."""
     reading = ENGLISH.read("a cat", [Hint(Span(2, 5), "phonemes", value, detail)])
     plain = ENGLISH.read("a cat")
     assert (reading.pieces, reading.units) == (plain.pieces, plain.units)
@@ -104,7 +104,7 @@ HINTS = st.builds(
 @example(text="\u0301", hints=[Hint(Span(0, 1), "phonemes", "kˈæt", "x-misaki")])
 @given(text=st.text(st.sampled_from("a bc$3.5%'-“\u0301ﬁ好\ud800"), max_size=12), hints=st.lists(HINTS, max_size=4))
 def test_any_hints_leave_the_text_tiled(text: str, hints: list[Hint]) -> None:
-    """Whatever the hints, nothing raises and the pieces tile the text."""
+    """No hint raises, and the pieces tile the text."""
     reading = ENGLISH.read(text, hints)
     edges = [0, *(piece.source.end for piece in reading.pieces)]
     assert [piece.source.start for piece in reading.pieces] == edges[:-1]
@@ -113,7 +113,7 @@ def test_any_hints_leave_the_text_tiled(text: str, hints: list[Hint]) -> None:
 
 
 def test_a_text_that_is_no_number_is_not_said_as_one() -> None:
-    """The hint is refused, and the text is read as ever."""
+    """The hint is refused, and the text is read normally."""
     reading = ENGLISH.read("room A", [Hint(Span(5, 6), "say_as", "cardinal")])
     assert [refused.rule for refused in reading.refused] == ["say_as_unknown"]
     assert reading.spoken == "room A"

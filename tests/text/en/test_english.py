@@ -80,7 +80,7 @@ def joined(reading: Reading) -> str:
 
 
 def check(text: str, reading: Reading) -> None:
-    """The promises of ``Reading``."""
+    """Check the guarantees of ``Reading``."""
     ends = [0, *(piece.source.end for piece in reading.pieces)]
     starts = [*(piece.source.start for piece in reading.pieces), len(text)]
     assert ends == starts
@@ -101,21 +101,21 @@ def check(text: str, reading: Reading) -> None:
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_sentences_sound_as_the_voice_was_trained(english: English, hibari: G2P, text: str) -> None:
-    """Joined phonemes are what hibari itself would make of the sentence."""
+    """Joined phonemes equal hibari's own for the sentence."""
     assert joined(english.read(text)) == hibari(text)
 
 
 @given(st.text(max_size=60))
 @settings(max_examples=150, deadline=None)
 def test_any_text_is_read(text: str) -> None:
-    """Whatever the characters: no error, pieces tile the text, units are in order, nothing is lost."""
+    """No characters raise; pieces tile the text, units are in order, nothing is lost."""
     check(text, SHARED.read(text))
 
 
 @given(st.lists(st.sampled_from(sorted({*"".join(SEEDS), *"0123456789.,:/-$%°'"})), max_size=40).map("".join))
 @settings(max_examples=150, deadline=None)
 def test_any_mix_of_digits_and_marks_is_read(text: str) -> None:
-    """Characters that the rules look for, in any order."""
+    """Characters that the rules search for, in any order."""
     check(text, SHARED.read(text))
 
 
@@ -138,7 +138,7 @@ def test_letters_and_digits_are_always_spoken(text: str) -> None:
 
 
 def test_units_map_back_to_the_source() -> None:
-    """Each word knows its characters, a rewriting is one span however many words it becomes."""
+    """Each word keeps its characters; a rewriting is one span with any number of words."""
     text = "It cost “$3.2 billion”, she said."
     units = SHARED.read(text).units
     spans = [(unit.text, text[unit.source.start : unit.source.end]) for unit in units]
@@ -152,7 +152,7 @@ def test_units_map_back_to_the_source() -> None:
 
 
 def test_folding_keeps_the_place() -> None:
-    """Ligatures, full-width forms and marks are mapped back to what was written."""
+    """Ligatures, full-width forms and marks map back to the source."""
     text = "The ﬁne ｃａｆｅ́ o\u00adpened"
     units = SHARED.read(text).units
     assert [unit.text for unit in units] == ["The", "fine", "café", "opened"]
@@ -160,12 +160,12 @@ def test_folding_keeps_the_place() -> None:
 
 
 def test_it_is_a_front_end() -> None:
-    """It fits where a front end is asked for."""
+    """It implements the protocol."""
     reader: FrontEnd = SHARED
     assert reader.read("Hi 5").spoken == "Hi five"
 
 
-def test_marks_stand_between_units_as_the_voice_knows_them() -> None:
+def test_marks_between_units_are_in_the_voice_alphabet() -> None:
     """Quotes and brackets are kept, a space follows a comma, abbreviations at the end still end the sentence."""
     units = SHARED.read('"Hello,"she said (to us) in the U.S.').units
     assert [(unit.text, unit.after) for unit in units] == [
@@ -181,7 +181,7 @@ def test_marks_stand_between_units_as_the_voice_knows_them() -> None:
     assert units[0].phonemes[0] == "“"
 
 
-def test_what_is_not_spoken_is_named() -> None:
+def test_skipped_characters_name_their_rule() -> None:
     """Emoji are symbols, letters of other scripts another language."""
     reading = SHARED.read("Good 😀 morning 你好!")
     assert [(skip.source.start, skip.source.end, skip.rule) for skip in reading.skipped] == [
@@ -192,15 +192,15 @@ def test_what_is_not_spoken_is_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["", " ", "！！！", "...", "😀", "你好", "—"])
-def test_nothing_to_say_gives_no_units(text: str) -> None:
+def test_text_without_words_has_no_units(text: str) -> None:
     """Text without words has no units, and does not fail."""
     reading = SHARED.read(text)
     assert reading.units == ()
     check(text, reading)
 
 
-def test_unknown_words_go_to_the_reader_given() -> None:
-    """Words that no lexicon has are asked of ``oov``; without an answer they are spelled, never dropped."""
+def test_unknown_words_go_to_the_given_reader() -> None:
+    """``oov`` reads words outside the lexicons; without an answer they are spelled, never dropped."""
     asked: list[str] = []
 
     def oov(word: str) -> str | None:
@@ -215,7 +215,7 @@ def test_unknown_words_go_to_the_reader_given() -> None:
 
 @pytest.mark.parametrize("pattern", RUNS)
 def test_cost_grows_with_length(english: English, pattern: str) -> None:
-    """Four times the text takes about four times the work, for runs that make careless patterns go back and forth."""
+    """Four times the text takes about four times the work, also for runs that make careless patterns backtrack."""
 
     def work_s(length: int) -> float:
         text = (pattern * length)[:length]
@@ -233,7 +233,7 @@ def test_cost_grows_with_length(english: English, pattern: str) -> None:
     ).map(lambda pairs: "".join(itertools.chain.from_iterable(pairs)))
 )
 @settings(max_examples=150, deadline=None)
-def test_any_mix_of_what_the_rules_know_is_read(text: str) -> None:
+def test_any_mix_of_rule_triggers_is_read(text: str) -> None:
     """Titles, units, currencies, months, numerals and marks, in any order and spacing."""
     check(text, SHARED.read(text))
 
@@ -245,7 +245,7 @@ def test_very_long_texts_are_read(text: str) -> None:
 
 
 def test_threads_share_one_reader(english: English) -> None:
-    """Reading from several threads at once gives what reading alone gives."""
+    """Reading from several threads at once equals reading from one."""
     texts = [*PLAIN, *SEEDS]
     alone = [joined(english.read(text)) for text in texts]
     together: dict[int, list[str]] = {}
@@ -263,7 +263,7 @@ def test_threads_share_one_reader(english: English) -> None:
 
 
 def test_a_dash_between_words_is_a_pause() -> None:
-    """A hyphen with spaces around it, as well."""
+    """So is a hyphen with spaces around it."""
     units = SHARED.read("well - yes").units
     assert units[0].after == " — "
 
@@ -275,7 +275,7 @@ def test_accents_tell_words_apart(text: str, phonemes: str) -> None:
     assert "".join(unit.phonemes) == phonemes
 
 
-def test_a_word_of_unknown_letters_stands_at_the_token_at_hand() -> None:
-    """Should the G2P ever change a letter, no place is lost."""
+def test_a_word_with_changed_letters_keeps_its_place() -> None:
+    """The place is kept even if the G2P changes letters."""
     walk = _Walk([Token("ab", 0, 2, space=True, rewritten=False), Token("c", 3, 4, space=False, rewritten=False)])
     assert [walk.next(word) for word in ("ab", "x", "c")] == [("ab", 0, 2), ("x", 0, 0), ("c", 3, 4)]

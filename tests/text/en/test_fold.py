@@ -10,8 +10,8 @@ from yuliu.text.en.fold import fold
 
 
 @pytest.mark.slow
-def test_every_character_there_is_can_be_folded() -> None:
-    """Each code point, halves of surrogate pairs included, folds to something that points back at it."""
+def test_every_code_point_can_be_folded() -> None:
+    """Each code point, halves of surrogate pairs included, maps back to its source."""
     for code in range(sys.maxunicode + 1):
         folded = fold(f"a{chr(code)}b")
         assert len(folded.text) == len(folded.starts) == len(folded.ends)
@@ -19,6 +19,6 @@ def test_every_character_there_is_can_be_folded() -> None:
 
 
 @pytest.mark.parametrize("letter", ["\u0958", "\ufb1d", "\u0f43"])
-def test_letters_that_are_never_composed_stay_themselves(letter: str) -> None:
-    """Their normal form has two characters; they are folded as the one they are."""
+def test_letters_that_are_never_composed_are_unchanged(letter: str) -> None:
+    """Their normal form has two characters, but they are folded as one."""
     assert fold(letter).text

@@ -52,7 +52,7 @@ READINGS = (
 
 
 @pytest.mark.parametrize(("text", "word", "phonemes"), READINGS, ids=[text for text, _, _ in READINGS])
-def test_words_around_tell_the_reading(text: str, word: str, phonemes: str) -> None:
+def test_neighbours_decide_the_reading(text: str, word: str, phonemes: str) -> None:
     """The part of speech or the neighbours decide."""
     readings = {unit.text: "".join(unit.phonemes) for unit in ENGLISH.read(text).units}
     assert readings[word] == phonemes
@@ -71,6 +71,6 @@ def test_words_around_tell_the_reading(text: str, word: str, phonemes: str) -> N
     ],
 )
 def test_capitals_are_spelled_or_read(text: str, word: str, phonemes: str) -> None:
-    """Acronyms are words or letters as people say them; a text that shouts is not spelled."""
+    """Acronyms are read as words or letters by convention; a text in capitals is not spelled."""
     readings = {unit.text: "".join(unit.phonemes) for unit in ENGLISH.read(text).units}
     assert readings[word] == phonemes

@@ -98,12 +98,12 @@ def spoken(text: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """Without spaces, punctuation and "and"; a hyphen counts as a space."""
+    """Return the words without spaces, punctuation and "and"; a hyphen counts as a space."""
     return re.sub(r"\W", "", re.sub(r"\band\b", " ", text.lower().replace("-", " ")))
 
 
 def test_share_of_cases_right(record_property: Callable[[str, object], None]) -> None:
-    """At least 98 in 100 of the cases are said as written down for them."""
+    """At least 98 of 100 cases match the written reading."""
     wrong = [
         case["text"]
         for case in CASES
@@ -114,19 +114,19 @@ def test_share_of_cases_right(record_property: Callable[[str, object], None]) ->
 
 
 @pytest.mark.parametrize("case", ACCEPTED, ids=[case[0] for case in ACCEPTED])
-def test_any_right_reading_will_do(case: list[str]) -> None:
-    """What is said is among the readings that people accept."""
+def test_any_accepted_reading_passes(case: list[str]) -> None:
+    """The reading is one of those that people accept."""
     text, *accepted = case
     assert comparable(spoken(text)) in map(comparable, accepted)
 
 
 @pytest.mark.parametrize(("text", "said"), KINDS, ids=[text for text, _ in KINDS])
-def test_kinds(text: str, said: str) -> None:
-    """Every kind of number, name and mark is said as people say it."""
+def test_each_kind_of_expression_is_read_idiomatically(text: str, said: str) -> None:
+    """Every kind of number, name and mark."""
     assert spoken(text) == said
 
 
 @pytest.mark.parametrize(("text", "said"), MISREAD_ELSEWHERE.items(), ids=list(MISREAD_ELSEWHERE))
 def test_texts_that_other_servers_misread(text: str, said: str) -> None:
-    """Texts from the bug reports of other speech servers are said right."""
+    """Texts from the bug reports of other speech servers are read correctly."""
     assert spoken(text) == said

@@ -58,13 +58,13 @@ def welsh() -> Iterator[None]:
     ],
 )
 def test_a_tag_finds_the_nearest_language(tag: str, lang: str) -> None:
-    """By the tag itself, then by ever shorter ones, in any case and with either separator."""
+    """The tag itself first, then ever shorter ones, in any case and with either separator."""
     assert parse_language(tag) == find_language(tag) == lang
 
 
 @pytest.mark.parametrize("tag", ["yue", "zh-yue", "zh-yue-HK", "fr", "e", "english", "x-en", "i-default"])
 def test_a_tag_of_no_language_is_refused(tag: str) -> None:
-    """Cantonese is not read as Mandarin, nor any other language as the one that is spelled most like it."""
+    """Cantonese is not read as Mandarin, nor any other language as a similarly spelled one."""
     assert find_language(tag) is None
     with pytest.raises(InvalidRequest, match="zh, en") as caught:
         parse_language(tag, param="lang")
@@ -74,19 +74,19 @@ def test_a_tag_of_no_language_is_refused(tag: str) -> None:
 
 @pytest.mark.parametrize("value", [5, None, "", "en us", "en--us", "-en", "en-", "中文", "en" * 50, "en\n"])
 def test_a_value_that_is_no_tag_is_refused_with_an_example(value: object) -> None:
-    """The message shows a tag that would do."""
+    """The message shows a valid tag."""
     with pytest.raises(InvalidRequest, match=r"'language' must be a language tag such as en-US; there are zh, en"):
         parse_language(value)
 
 
 def test_the_message_of_an_unknown_language_names_the_value() -> None:
-    """As well as the field and the languages that there are."""
+    """It also names the field and the available languages."""
     with pytest.raises(InvalidRequest, match=r"'language': there is no language 'fr-CA'; there are zh, en"):
         parse_language("fr-CA")
 
 
 def test_a_longer_tag_of_one_language_goes_before_a_shorter_one_of_another() -> None:
-    """Clients that say ``zh-HK`` mean Cantonese once it is there."""
+    """``zh-HK`` means Cantonese once that is registered."""
     found = Registry([*load_registry(), CANTONESE])
     assert [found.lookup(tag) for tag in ("zh-HK", "zh-Hant-HK", "zh-yue", "yue-Hant", "zh-TW")] == [
         "yue",
@@ -98,7 +98,7 @@ def test_a_longer_tag_of_one_language_goes_before_a_shorter_one_of_another() -> 
 
 
 def test_two_languages_cannot_claim_one_tag() -> None:
-    """Whatever its case."""
+    """Case does not matter."""
     with pytest.raises(ValueError, match="'zh' and 'yue' both claim the tag 'CMN'"):
         Registry([*load_registry(), Language("yue", "Cantonese", scripts=(), sample="", tags=("CMN",))])
     with pytest.raises(ValueError, match="'yue' is already registered"):
@@ -114,7 +114,7 @@ def test_a_language_in_a_script_that_is_not_known_is_refused() -> None:
 
 @pytest.mark.usefixtures("welsh")
 def test_a_registered_language_is_found_everywhere() -> None:
-    """Until it is removed."""
+    """It is found until it is removed."""
     assert parse_language("cy-GB") == "cy"
     assert all_languages() == ("zh", "en", "cy")
     assert language_of("cy") is WELSH
@@ -134,7 +134,7 @@ def test_an_alphabet_may_belong_to_several_languages() -> None:
 
 
 def test_languages_come_from_installed_packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An entry point is looked up once a language is asked for that is not built in."""
+    """Entry points are loaded once a language is asked for that is not built in."""
     (tmp_path / "toy_esperanto.py").write_text(
         "from yuliu.text.languages import Language\n"
         "ESPERANTO = Language('eo', 'Esperanto', scripts=('Latn',), sample='Saluton.')\n"
@@ -161,5 +161,5 @@ def test_a_language_without_a_front_end_is_read_as_written() -> None:
 
 @given(st.text(alphabet=st.sampled_from("abzhen-_09你\n"), max_size=24))
 def test_any_text_finds_a_language_or_none(tag: str) -> None:
-    """Nothing but a language or a refusal comes of it."""
+    """No text raises."""
     assert find_language(tag) in (None, "zh", "en")

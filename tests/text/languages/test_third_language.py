@@ -72,7 +72,7 @@ def load() -> Synthesizer:
 
 
 def test_the_library_speaks_it() -> None:
-    """By its script, by a tag for all of the text, and by the markup of a place."""
+    """By script, by a tag for the whole text, and by markup."""
     with load() as synthesizer:
         assert synthesizer.languages("toy") == ("ja", "en")
         mixed = synthesizer.speak("こんにちは、world。")
@@ -117,7 +117,7 @@ def test_it_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str], mon
 
 
 def test_the_reader_of_markup_adds_its_words() -> None:
-    """Where it has none, the place is skipped."""
+    """Places without a word in the language are skipped."""
     reader = MarkupReader(languages=("ja", "en"))
     events = [*reader.push("ねこ🐱です\n\n```\nx\n```\n"), *reader.flush()]
     clean = "".join(event.text for event in events if isinstance(event, CleanText))
@@ -154,7 +154,7 @@ def test_its_text_is_told_from_that_of_others(
 
 
 def test_a_script_that_only_a_registered_language_writes() -> None:
-    """Its letters are not left out any more."""
+    """Its letters are recognised from then on."""
     text = "გამარჯობა 25, hello"
     assert [each.name for each in split_languages(text, ("en",))] == ["und", "en"]
     register(Language("ka", "Georgian", scripts=("Geor",), sample="გამარჯობა."))

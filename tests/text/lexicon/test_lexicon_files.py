@@ -27,7 +27,7 @@ kg\t公斤\tAFTER word
 
 
 def test_a_table_is_read_as_it_is_documented() -> None:
-    """Remarks, heading and empty lines are passed over; options are words in any order and case."""
+    """Remarks, heading and empty lines are ignored; options are words in any order and case."""
     parsed = parse_tsv(TABLE.encode())
     assert parsed.checked() == (
         Entry("行业", "hang2 ye4", "pinyin"),
@@ -39,8 +39,8 @@ def test_a_table_is_read_as_it_is_documented() -> None:
     assert parsed.lines == (4, 5, 6, 7, 8)
 
 
-def test_wrong_lines_are_told_with_number_and_advice() -> None:
-    """The right lines are read all the same; a file that is to be used as a whole is refused."""
+def test_invalid_lines_are_reported_with_number_and_remedy() -> None:
+    """Valid lines are still read; a file that must be valid as a whole is refused."""
     parsed = parse_tsv(b"a b\nx\ty\tfoo\n\ty\nok\tfine\nx\ty\tzh en\na\tb\tc\td\n")
     assert [entry.text for entry in parsed.entries] == ["ok"]
     assert [problem.line for problem in parsed.problems] == [1, 2, 3, 5, 6]
@@ -51,14 +51,14 @@ def test_wrong_lines_are_told_with_number_and_advice() -> None:
         parsed.checked()
 
 
-def test_long_lists_of_problems_are_cut() -> None:
-    """Five are told, the rest is counted."""
+def test_long_lists_of_problems_are_truncated() -> None:
+    """Five are listed, the rest is counted."""
     with pytest.raises(InvalidRequest, match=r"line 5: .*; and 95 more$"):
         parse_tsv(b"x\n" * 100).checked()
 
 
 def test_conflicts_name_both_lines() -> None:
-    """An entry that replaces an earlier one is told with the line of that one."""
+    """An entry that replaces an earlier one is reported with the earlier line."""
     told = conflicts(parse_tsv(b"SQL\ta\nsql\tb\nSQL\tc\tcase\nSQL\td\n"))
     assert [(each.line, "line 1" in each.message, "line 2" in each.message) for each in told] == [
         (2, True, False),
@@ -74,8 +74,8 @@ def test_conflicts_name_both_lines() -> None:
         (b"a\tb\n" * (MAX_ENTRIES + 1), "more than 20,000 entries"),
     ],
 )
-def test_tables_that_are_too_much_or_no_text_are_refused(data: bytes, says: str) -> None:
-    """The message says what to do."""
+def test_oversized_and_binary_tables_are_refused(data: bytes, says: str) -> None:
+    """The message gives the remedy."""
     with pytest.raises(InvalidRequest, match=says):
         parse_tsv(data)
 
@@ -93,7 +93,7 @@ PLS = """\
 """
 
 
-def test_pls_of_others_is_read() -> None:
+def test_pls_from_other_tools_is_read() -> None:
     """Several spellings, a preferred reading, aliases with line breaks, an alphabet for one reading."""
     assert parse_pls(PLS.encode()).checked() == (
         Entry("tomato", "təˈmeɪtoʊ", "ipa", lang="en"),
@@ -119,8 +119,8 @@ BOMB = b'<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><lexicon><lexeme>&
         (b"<lexicon>" + b" " * MAX_FILE_BYTES, "split it in two"),
     ],
 )
-def test_documents_that_are_none_or_would_grow_are_refused(data: bytes, says: str) -> None:
-    """Nothing is expanded; the message says where and what to do."""
+def test_invalid_and_expanding_documents_are_refused(data: bytes, says: str) -> None:
+    """Nothing is expanded; the message gives the place and the remedy."""
     with pytest.raises(InvalidRequest, match=says):
         parse_pls(data)
 
@@ -134,8 +134,8 @@ def test_documents_that_are_none_or_would_grow_are_refused(data: bytes, says: st
         ("<lexeme><grapheme/><alias>a</alias></lexeme>", "'text' must be"),
     ],
 )
-def test_wrong_lexemes_are_told_with_their_line(lexeme: str, says: str) -> None:
-    """The others are read all the same."""
+def test_invalid_lexemes_are_reported_with_their_line(lexeme: str, says: str) -> None:
+    """The others are still read."""
     good = "<lexeme><grapheme>b</grapheme><alias>c</alias></lexeme>"
     parsed = parse_pls(f"<lexicon>\n{lexeme}\n{good}</lexicon>".encode())
     assert [entry.text for entry in parsed.entries] == ["b"]
@@ -168,27 +168,27 @@ def entries(draw: st.DrawFn) -> list[Entry]:
 
 
 @given(entries())
-def test_tables_bring_every_entry_back(given_entries: list[Entry]) -> None:
-    """What is written as a table is read as the same entries."""
+def test_a_table_round_trips_every_entry(given_entries: list[Entry]) -> None:
+    """A written table is read as the same entries."""
     assert list(parse_tsv(write_tsv(given_entries).encode()).checked()) == given_entries
 
 
 @given(entries())
-def test_pls_brings_every_entry_back(given_entries: list[Entry]) -> None:
-    """What is written as PLS is read as the same entries, white space inside apart."""
+def test_pls_round_trips_every_entry(given_entries: list[Entry]) -> None:
+    """A written document is read as the same entries, apart from white space inside them."""
     spaced = [entry for entry in given_entries if _is_plainly_spaced(entry)]
     assert list(parse_pls(write_pls(spaced).encode()).checked()) == spaced
 
 
 def _is_plainly_spaced(entry: Entry) -> bool:
-    """XML has no way to tell other white space, and cannot hold U+FFFE and U+FFFF at all."""
+    """Return whether XML can represent the text: other white space, U+FFFE and U+FFFF are lost."""
     both = entry.text + entry.reading
     return " ".join(both.split()) == both and not {"\ufffe", "\uffff"} & set(both)
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
-    """Nothing but a refusal is raised."""
+    """Only a refusal is raised."""
     for parse in (parse_tsv, parse_pls):
         try:
             parse(data)
@@ -197,7 +197,7 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 
 
 def test_phonemes_that_no_voice_has_are_found() -> None:
-    """Each with its line or place; words and right phonemes pass."""
+    """Each with its line or place; words and valid phonemes pass."""
     table = "a\thang2\tpinyin\nb\tbad9\tpinyin\nc\thəˈloʊ\tipa\nd\t☃\tx-misaki\ne\tanything\nf\tˈ\tipa\n"
     parsed = parse_tsv(table.encode())
     assert [problem.line for problem in checked_phonemes(parsed)] == [2, 4, 6]

@@ -50,12 +50,12 @@ def segment(text: str, *hints: Hint, style: Style = Style()) -> Segment:  # noqa
     ],
 )
 def test_case_width_and_word_edges(text: str, entry: Entry, places: list[str]) -> None:
-    """Case and width do not matter unless asked for; Latin words match whole, Chinese ones anywhere."""
+    """Case and width are ignored by default; Latin words match whole, Chinese ones anywhere."""
     assert found(text, entry) == places
 
 
 def test_the_longest_entry_wins() -> None:
-    """At one place the longer text is taken, and what it covers is not looked at again."""
+    """The longer text wins at one place, and the text that it covers is not searched again."""
     assert found("重庆大学学生", Entry("重庆", "a"), Entry("重庆大学", "b"), Entry("大学", "c")) == ["重庆大学"]
 
 
@@ -69,20 +69,20 @@ def test_the_longest_entry_wins() -> None:
         ("I use GPT daily", None, ["GPT"]),
     ],
 )
-def test_languages_limit_where_an_entry_holds(text: str, lang: Any, places: list[str]) -> None:
-    """An entry for a language holds where the sentence or the word itself is in it."""
+def test_languages_limit_where_an_entry_applies(text: str, lang: Any, places: list[str]) -> None:
+    """An entry for a language applies where the sentence or the word itself is in it."""
     assert found(text, Entry("GPT", "x", lang=lang)) == places
 
 
 def test_a_forced_language_decides() -> None:
-    """Where the language of all is settled, entries for another one do not hold."""
+    """Where the language of the whole text is settled, entries for another one do not apply."""
     entry = Entry("GPT", "x", lang="zh")
     assert found("I use GPT daily", entry, lang="zh") == ["GPT"]
     assert found("我用GPT写文章", entry, lang="en") == []
 
 
-def test_later_lexicons_are_stronger_where_texts_are_as_long() -> None:
-    """The last of the lexicons wins, but a longer text wins over it."""
+def test_later_lexicons_win_among_equally_long_texts() -> None:
+    """The last lexicon wins, but a longer text wins over it."""
     weak = Lexicon.of("weak", [Entry("重庆大学", "long"), Entry("北京", "weak")])
     strong = Lexicon.of("strong", [Entry("重庆", "short"), Entry("北京", "strong")])
     hits = Words((weak, strong)).hits("重庆大学在北京")
@@ -90,20 +90,20 @@ def test_later_lexicons_are_stronger_where_texts_are_as_long() -> None:
 
 
 def test_a_narrower_entry_goes_before_a_wider_one() -> None:
-    """The entry for just this case, or just this language, is taken before the one for all."""
+    """The entry for one case or one language wins over the general one."""
     both = words(Entry("us", "us"), Entry("US", "U S", match_case=True), Entry("us", "美国", lang="zh"))
     assert [hit.entry.reading for hit in both.hits("help us, US")] == ["us", "U S"]
     assert [hit.entry.reading for hit in both.hits("去us旅游吧")] == ["美国"]
 
 
-def test_of_entries_in_conflict_the_last_stays() -> None:
-    """Same text and scope: the later entry replaces the earlier one; another case or language is no conflict."""
+def test_the_last_of_conflicting_entries_wins() -> None:
+    """Same text and scope: the later entry replaces the earlier one; another case or language is not a conflict."""
     entries = [Entry("SQL", "a"), Entry("sql", "b"), Entry("SQL", "c", match_case=True), Entry("sql", "d", lang="zh")]
     assert [entry.reading for entry in Lexicon.of("test", entries).entries] == ["b", "c", "d"]
 
 
 def test_a_segment_gets_hints_where_its_writer_gave_none() -> None:
-    """Entries become hints in order; a hint of the writer stands against an entry that touches it."""
+    """Entries become hints in order; a hint of the writer wins over an entry that touches it."""
     own = Hint(Span(4, 6), "phonemes", "hang2 ye4", "pinyin")
     entries = [Entry("行业", "x"), Entry("SQL", "sequel"), Entry("重庆", "chong2 qing4", "pinyin")]
     hinted = words(*entries).apply(segment("SQL的行业在重庆", own), BOTH)
@@ -117,7 +117,7 @@ def test_a_segment_gets_hints_where_its_writer_gave_none() -> None:
 
 
 def test_the_style_of_a_segment_is_its_language() -> None:
-    """A segment that is read as English is English to the lexicon."""
+    """The lexicon takes a segment read as English for English."""
     entry = Entry("行业", "trade", lang="zh")
     assert words(entry).apply(segment("行业", style=Style(lang="en")), BOTH).hints == ()
 
@@ -133,10 +133,8 @@ def test_the_style_of_a_segment_is_its_language() -> None:
         (Entry("GPT", "4"), ("en",), True),
     ],
 )
-def test_readings_that_the_voice_cannot_say_do_not_hold(
-    entry: Entry, languages: tuple[Lang, ...], holds_there: bool
-) -> None:
-    """The word is then read as if there were no entry, rather than left out."""
+def test_unspeakable_readings_do_not_apply(entry: Entry, languages: tuple[Lang, ...], holds_there: bool) -> None:
+    """The word is then read without the entry rather than left out."""
     assert bool(words(entry).apply(segment("GPT"), languages).hints) is holds_there
 
 
@@ -151,8 +149,8 @@ ENTRIES = st.builds(
 
 
 @given(text=TEXTS, entries=st.lists(ENTRIES, max_size=8))
-def test_hits_are_what_trying_every_entry_at_every_place_finds(text: str, entries: list[Entry]) -> None:
-    """The look-up equals the slow way: left to right, the longest entry that holds at each place."""
+def test_look_up_equals_exhaustive_search(text: str, entries: list[Entry]) -> None:
+    """Left to right, the longest entry that applies at each place."""
     kept = Lexicon.of("test", entries).entries
     slow: list[Span] = []
     at = 0
@@ -164,7 +162,7 @@ def test_hits_are_what_trying_every_entry_at_every_place_finds(text: str, entrie
 
 
 def holds(entry: Entry, text: str, at: int) -> bool:
-    """Whether an entry stands at a place, by a regular expression of its own."""
+    """Return whether an entry applies at a place, by an independent regular expression."""
     letter = "[A-Za-z0-9]"
     pattern = re.escape(entry.text)
     if entry.where == "word" or (entry.where is None and (entry.text[0].isascii() or entry.text[-1].isascii())):
@@ -193,15 +191,15 @@ def holds(entry: Entry, text: str, at: int) -> bool:
         ({"lang": ["zh"]}, "lang"),
     ],
 )
-def test_entries_that_could_not_work_are_refused(fields: dict[str, Any], param: str) -> None:
-    """The field at fault is named."""
+def test_invalid_entries_are_refused(fields: dict[str, Any], param: str) -> None:
+    """The invalid field is named."""
     with pytest.raises(InvalidRequest) as refused:
         Entry(**{"text": "a", "reading": "b"} | fields)
     assert refused.value.param == param
 
 
-def test_digests_tell_apart_what_changes_spoken_forms() -> None:
-    """Equal entries have equal digests, whatever the lexicon's name; entries of the text as written have none."""
+def test_digests_differ_with_spoken_form_entries() -> None:
+    """Equal entries have equal digests, whatever the lexicon's name; entries of the written text have none."""
     spoken = Entry("west", "vest", stage="after")
     words = [
         Words((Lexicon.of(name, entries),))
@@ -216,13 +214,13 @@ def test_digests_tell_apart_what_changes_spoken_forms() -> None:
 
 
 def test_tables_can_be_made_ahead() -> None:
-    """What is found is the same."""
+    """The matches are the same."""
     lexicon = Lexicon.of("x", [Entry("SQL", "sequel"), Entry("GPT", "chat", lang="en", stage="after")])
     lexicon.index()
     assert [hit.entry.text for hit in Words((lexicon,)).hits("SQL GPT")] == ["SQL"]
 
 
-def test_an_entry_for_a_language_holds_in_each_of_its_places() -> None:
-    """The languages of a text are found out once."""
+def test_an_entry_for_a_language_applies_in_each_of_its_places() -> None:
+    """The languages of a text are computed once."""
     words = Words((Lexicon.of("x", [Entry("GPT", "chat", lang="en-US"), Entry("OK", "好", lang="zh-CN")]),))
     assert [hit.span for hit in words.hits("GPT and GPT, 请说OK吧")] == [Span(0, 3), Span(8, 11), Span(15, 17)]

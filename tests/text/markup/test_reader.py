@@ -61,7 +61,7 @@ FLUSH = None
 def events_of(
     deltas: Sequence[str | None], options: MarkupOptions | None = None
 ) -> tuple[list[MarkupEvent], tuple[str, ...]]:
-    """Events and warnings of a reader that is given ``deltas``, flushed where one is None, and at the end."""
+    """Return the events and warnings of a reader of ``deltas``, flushed where one is None, and at the end."""
     reader = MarkupReader(options)
     events: list[MarkupEvent] = []
     for delta in [*deltas, FLUSH]:
@@ -70,7 +70,7 @@ def events_of(
 
 
 def clean(text: str, options: MarkupOptions | None = None, *, languages: Sequence[Lang] = ("zh", "en")) -> str:
-    """The clean text, with a bar where a unit ends."""
+    """Return the clean text, with a bar where a unit ends."""
     reader = MarkupReader(options, languages=languages)
     parts = []
     for event in [*reader.push(text), *reader.flush()]:
@@ -85,7 +85,7 @@ def clean(text: str, options: MarkupOptions | None = None, *, languages: Sequenc
 
 
 def rules_of(text: str, options: MarkupOptions | None = None) -> dict[str, str]:
-    """What was skipped, joined, by the name of the rule."""
+    """Return the skipped text, joined, by the name of the rule."""
     skipped: dict[str, str] = {}
     for event in events_of([text], options)[0]:
         if isinstance(event, Skipped):
@@ -94,7 +94,7 @@ def rules_of(text: str, options: MarkupOptions | None = None) -> dict[str, str]:
 
 
 def one_by_one(events: Sequence[MarkupEvent]) -> list[object]:
-    """Events with runs of text and skips taken apart, so that it does not matter how they were cut."""
+    """Return the events with runs of text and skips taken apart, so that cuts do not matter."""
     apart: list[object] = []
     for event in events:
         if isinstance(event, CleanText) and event.hint is None and len(event.text) == len(range(*event.source)):
@@ -111,7 +111,7 @@ def one_by_one(events: Sequence[MarkupEvent]) -> list[object]:
 def test_any_cutting_gives_the_same(
     texts: list[str], options: MarkupOptions, data: st.DataObject, is_document: bool
 ) -> None:
-    """Events and warnings depend on the text and on where it was flushed, not on how it was cut into deltas."""
+    """Events and warnings depend on the text and its flushes, not on the deltas."""
     texts[0] = "<speak>" * is_document + texts[0]
     whole: list[str | None] = [delta for text in texts for delta in (text, FLUSH)]
     singles = [char for text in texts for char in [*text, FLUSH]]
@@ -129,7 +129,7 @@ def test_any_cutting_gives_the_same(
 
 @settings(max_examples=400, deadline=None)
 @given(text=TEXTS, options=OPTIONS, is_document=st.booleans())
-def test_every_character_is_said_or_skipped_by_a_named_rule(
+def test_every_character_is_spoken_or_skipped_by_a_named_rule(
     text: str, options: MarkupOptions, is_document: bool
 ) -> None:
     """The sources of texts and skips tile the text; origins lie in their sources and do not go back."""
@@ -172,8 +172,8 @@ def test_every_character_is_said_or_skipped_by_a_named_rule(
     ids=lambda text: text[:12].encode("unicode_escape").decode(),
 )
 @pytest.mark.parametrize("options", [MarkupOptions(), MarkupOptions(ssml="on", emoji="name")], ids=["default", "ssml"])
-def test_little_is_held_whatever_is_never_closed(text: str, options: MarkupOptions) -> None:
-    """Endless markup is read on as it comes: never more than a bounded part of it waits, and nothing is lost."""
+def test_unclosed_markup_is_held_within_bounds(text: str, options: MarkupOptions) -> None:
+    """Endless markup is read as it comes: a bounded part of it waits, and nothing is lost."""
     reader = MarkupReader(options)
     taken = 0
     for start in range(0, len(text), 1000):
@@ -232,7 +232,7 @@ def test_little_is_held_whatever_is_never_closed(text: str, options: MarkupOptio
     ],
 )
 def test_markup_is_taken_out(text: str, expected: str) -> None:
-    """What is spoken of Markdown, HTML and their neighbours; what only looks like them stays."""
+    """Markdown, HTML and their neighbours are removed; look-alikes are kept."""
     assert clean(text) == expected
 
 
@@ -261,7 +261,7 @@ def test_short_formulas_are_spoken_and_money_is_left(text: str, expected: str) -
 
 
 def test_money_does_not_wait_for_a_second_dollar_sign() -> None:
-    """A price is passed on as soon as what follows cannot be a formula."""
+    """A price is passed on as soon as the following text cannot be a formula."""
     reader = MarkupReader()
     events = reader.push("It costs $5 and mo")
     assert "".join(event.text for event in events if isinstance(event, CleanText)) == "It costs $5 and mo"
@@ -300,7 +300,7 @@ def test_stage_directions_are_skipped_and_emphasis_is_not(text: str, expected: s
     ],
 )
 def test_addresses_have_a_short_and_a_full_reading(text: str, short: str) -> None:
-    """The short one is the host and a short path; mail addresses and the punctuation around stay."""
+    """The short one is the host and a short path; mail addresses and surrounding punctuation are kept."""
     assert clean(text) == short
     assert clean(text, MarkupOptions(urls="full")) == text.replace("**", "")
 
@@ -314,7 +314,7 @@ def test_addresses_have_a_short_and_a_full_reading(text: str, short: str) -> Non
     ],
 )
 def test_code_blocks_are_spoken_skipped_or_announced(handling: str, expected: str) -> None:
-    """Nothing in a block is markup; the words of the announcement are those of the language around it."""
+    """A block contains no markup; the announcement is in the language of the surrounding text."""
     text = "这样：\n```py\nx = **1**\n```\n行"
     assert clean(text, MarkupOptions(code_blocks=handling)) == expected  # type: ignore[arg-type]
     assert clean(text.replace("这样", "So").replace("`", "~"), MarkupOptions(code_blocks="announce")).startswith(
@@ -327,7 +327,7 @@ def test_code_blocks_are_spoken_skipped_or_announced(handling: str, expected: st
     [("speak", "run make *all* or a`b now"), ("skip", "run  or  now"), ("announce", "run  code  or  code  now")],
 )
 def test_inline_code_is_spoken_skipped_or_announced(handling: str, expected: str) -> None:
-    """What stands between backticks is read as it is."""
+    """Text between backticks is read as it is."""
     text = "run `make *all*` or ``a`b`` now"
     assert clean(text, MarkupOptions(inline_code=handling)) == expected  # type: ignore[arg-type]
 
@@ -351,13 +351,14 @@ def test_a_stall_in_a_code_block_does_not_make_it_read() -> None:
         ("<speak>a</speak>", {"ssml_tag": "<speak></speak>"}),
     ],
 )
-def test_rules_have_names(text: str, rules: dict[str, str]) -> None:
-    """What is skipped says why."""
+def test_skips_name_their_rule(text: str, rules: dict[str, str]) -> None:
+    """Each skip gives the reason."""
     assert rules_of(text) == rules
 
 
 def test_emoji_can_be_named() -> None:
-    """In English by Unicode's name, in Mandarin by a table; sequences are one emoji; without a name it is skipped."""
+    """English names come from Unicode, Mandarin ones from a table; sequences are one emoji; an emoji without a name is
+    skipped."""
     options = MarkupOptions(emoji="name")
     assert clean("Nice 👍🏽 and 👨‍👩‍👧!", options, languages=("en",)) == "Nice thumbs up,  and man, !"
     assert clean("太好了🎉❤️", options) == "太好了，庆祝，红心，"
@@ -371,21 +372,21 @@ def test_without_markdown_it_is_text() -> None:
     assert clean("a[pause 1s]b", MarkupOptions(pause_tags=False)) == "a[pause 1s]b"
 
 
-def test_words_are_of_a_language_that_the_voice_has() -> None:
-    """An English voice announces in English, whatever is around."""
+def test_added_words_are_in_a_language_of_the_voice() -> None:
+    """An English voice announces in English, whatever the surrounding text."""
     assert "Code omitted." in clean("看：\n```\nx\n```", languages=("en",))
 
 
 @pytest.mark.parametrize("field", ["code_blocks", "inline_code", "math", "emoji", "urls", "stage_directions", "ssml"])
 def test_unknown_choices_are_refused(field: str) -> None:
-    """The message says what is accepted."""
+    """The message lists the accepted values."""
     with pytest.raises(InvalidRequest, match="must be one of") as error:
         MarkupOptions(**{field: "loud"})  # type: ignore[arg-type]
     assert error.value.param == field
 
 
-def test_what_language_models_write() -> None:
-    """The texts of the streaming cases come out as one would read them."""
+def test_output_of_language_models_reads_cleanly() -> None:
+    """The texts of the streaming cases come out as a person would read them."""
     rows = map(json.loads, (DATA / "llm_stream.jsonl").read_text(encoding="utf-8").splitlines())
     texts = {row["id"]: "".join(delta for delta in row["deltas"] if not delta.startswith("@@")) for row in rows}
     assert clean(texts["en-markdown"]) == (
@@ -402,7 +403,7 @@ def kinds(events: Sequence[MarkupEvent]) -> list[object]:
 
 
 def test_units_have_boundaries() -> None:
-    """Headings end in a paragraph's pause, items and code in a sentence's."""
+    """Headings end in a paragraph boundary, items and code in a sentence boundary."""
     events, _ = events_of(["# A\n- b\n"])
     assert kinds(events) == [UnitEnd(Boundary.PARAGRAPH), UnitEnd(Boundary.PARAGRAPH), UnitEnd(Boundary.SENTENCE)]
 
@@ -415,7 +416,7 @@ def test_marks_know_their_place() -> None:
 
 
 def test_a_formula_without_words_is_skipped() -> None:
-    """As are all formulas with ``math="skip"``, and a dollar sign at the end is text."""
+    """So are all formulas with ``math="skip"``; a dollar sign at the end is text."""
     assert clean("$\\left\\right$ x") == " x"
     assert clean("a $x$ b", MarkupOptions(math="skip")) == "a  b"
     assert clean("cost $") == "cost $"
@@ -423,7 +424,7 @@ def test_a_formula_without_words_is_skipped() -> None:
 
 
 def test_a_long_formula_is_announced() -> None:
-    """By the word for a formula, in the language of the text around it."""
+    """The announcement is in the language of the surrounding text."""
     formula = "x" + "+x" * 70
     assert clean(f"看 ${formula}$ 。") == "看 公式 。"
 

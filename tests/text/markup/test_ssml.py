@@ -45,7 +45,7 @@ def inside(text: str) -> list[object]:
     ],
 )
 def test_a_document_begins_with_speak(text: str, is_document: bool) -> None:
-    """Only such a text is SSML by itself, and then nothing else in it is markup."""
+    """Such a text is SSML without an option, and contains no other markup."""
     found, _ = read(text)
     said = "".join(part for part in found if isinstance(part, str))
     assert ("*a*" in said) == is_document
@@ -53,7 +53,7 @@ def test_a_document_begins_with_speak(text: str, is_document: bool) -> None:
 
 
 def test_ssml_can_be_switched_on_and_off() -> None:
-    """``on`` reads tags anywhere, beside Markdown; ``off`` never."""
+    """``on`` recognises tags anywhere, beside Markdown; ``off`` never."""
     text = "**a** <break time='1s'/> b"
     assert read(text, MarkupOptions(ssml="on"))[0] == ["a ", 1.0, " b"]
     assert read("<speak>a</speak>", MarkupOptions(ssml="off"))[0] == ["<speak>a</speak>"]
@@ -71,7 +71,7 @@ def test_ssml_can_be_switched_on_and_off() -> None:
     ],
 )
 def test_breaks_are_pauses(tag: str, pause_s: float) -> None:
-    """By time or strength, and never longer than ten seconds."""
+    """By time or strength, and at most ten seconds."""
     assert inside(f"a{tag}b") == ["a", pause_s, "b"]
 
 
@@ -88,7 +88,7 @@ def test_breaks_are_pauses(tag: str, pause_s: float) -> None:
     ],
 )
 def test_prosody_is_a_style(attributes: str, style: Style) -> None:
-    """Its end gives back the style before it; a neutral one is none."""
+    """Its end restores the style before it; neutral prosody has no style."""
     styled = inside(f"a<prosody {attributes}>b</prosody>c")
     assert styled == (["a", style, "b", Style(), "c"] if style != Style() else ["abc"])
 
@@ -118,7 +118,7 @@ def test_styles_nest() -> None:
         ("<say-as interpret-as='spell-out'>ab</say-as>", ("ab", Hint(Span(0, 2), "say_as", "characters"))),
     ],
 )
-def test_readings_are_carried_with_their_text(element: str, expected: object) -> None:
+def test_substitutions_and_hints_come_with_their_text(element: str, expected: object) -> None:
     """An alias replaces its text; phonemes and kinds are hints for the front ends."""
     assert inside(element) == [expected]
 
@@ -144,8 +144,8 @@ def test_readings_are_carried_with_their_text(element: str, expected: object) ->
         ("<p>" * 40 + "a" + "</p>" * 40, "a", ssml.TOO_DEEP),
     ],
 )
-def test_what_cannot_be_followed_is_read_with_a_warning(text: str, said: str, warning: str) -> None:
-    """No text is lost, each kind of fault is told once, and the warning holds none of the text."""
+def test_unsupported_markup_is_read_with_a_warning(text: str, said: str, warning: str) -> None:
+    """No text is lost, each kind of fault is reported once, and the warning contains none of the text."""
     found, warnings = read(f"<speak>{text}</speak>")
     assert "".join(part for part in found if isinstance(part, str)) == said
     assert warnings == (warning,)

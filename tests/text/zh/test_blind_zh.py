@@ -20,7 +20,7 @@ REACHED = {"tn zh": 0.99, "g2p zh": 0.99, "wordseg zh": 1.0, "lid_span mixed": 1
 
 
 def test_every_area_is_rated() -> None:
-    """No case is left out for want of a checker."""
+    """Each case has a checker."""
     assert {area: found["cases"] for area, found in RATES.items()} == {
         area: sum(f"{case['area']} {case['lang']}" == area for case in CASES) for area in REACHED
     }
@@ -28,7 +28,7 @@ def test_every_area_is_rated() -> None:
 
 
 @pytest.mark.parametrize("area", REACHED)
-def test_the_rate_reached_is_kept(area: str) -> None:
-    """The share of cases read right in an area does not fall below what was reached."""
+def test_the_accuracy_does_not_fall(area: str) -> None:
+    """The share of correct cases of each area stays at least as high as recorded."""
     found = RATES[area]
     assert found["right"] >= REACHED[area] * found["cases"], found["wrong"]

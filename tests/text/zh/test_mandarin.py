@@ -39,7 +39,7 @@ def test_any_text_is_read_and_every_character_is_accounted_for(text: str) -> Non
 
 @settings(max_examples=300, deadline=None)
 @given(ANY_TEXT)
-def test_units_go_forward_and_hold_only_what_the_voice_knows(text: str) -> None:
+def test_units_are_in_order_and_in_the_voice_alphabet(text: str) -> None:
     """Sources of units and skips lie within the text and do not go backwards; phones and marks are the voice's."""
     reading = MANDARIN.read(text)
     for spans in ([unit.source for unit in reading.units], [skip.source for skip in reading.skipped]):
@@ -75,6 +75,6 @@ def test_the_same_text_is_always_read_the_same(text: str) -> None:
     ids=lambda text: text[:6] + f"x{len(text)}",
 )
 def test_long_texts_are_read_within_the_time_limit(text: str) -> None:
-    """Cost grows with length only: floods of one kind end well before the time limit of the test run."""
+    """Cost grows with length only: floods of one kind end well before the time limit."""
     reading = MANDARIN.read(text)
     assert sum(piece.source.end - piece.source.start for piece in reading.pieces) == len(text)

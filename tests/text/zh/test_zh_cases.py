@@ -25,7 +25,7 @@ def _bare(spoken: str) -> str:
 
 
 def _syllables(text: str) -> list[str]:
-    """Syllables with ``r`` apart: ``huar1`` is ``hua1 r``."""
+    """Return the syllables with ``r`` apart: ``huar1`` is ``hua1 r``."""
     out = []
     for unit in MANDARIN.read(text).units:
         pinyin = unit.pinyin or ""
@@ -35,14 +35,14 @@ def _syllables(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("case", _cases("tn"))
-def test_written_forms_are_spoken_as_a_reader_would(case: dict[str, Any]) -> None:
+def test_spoken_forms_match_accepted_readings(case: dict[str, Any]) -> None:
     """The spoken form is one of the accepted ones, punctuation and case aside."""
     accepted = case.get("accepted") or [case["expected"]]
     assert _bare(MANDARIN.read(case["text"]).spoken) in map(_bare, accepted)
 
 
 @pytest.mark.parametrize("case", _cases("g2p"))
-def test_characters_are_read_as_the_sentence_wants(case: dict[str, Any]) -> None:
+def test_characters_are_read_as_the_sentence_requires(case: dict[str, Any]) -> None:
     """Each named character has one of its right readings; where only citation tones are told, sandhi may have acted."""
     if isinstance(case["expected"], str):
         assert f" {case['expected']} " in f" {' '.join(_syllables(case['text']))} "
@@ -55,7 +55,7 @@ def test_characters_are_read_as_the_sentence_wants(case: dict[str, Any]) -> None
 
 
 def _boundaries(expected: str) -> tuple[set[int], set[int]]:
-    """Boundaries that must be there, and those that may."""
+    """Return the required and the allowed boundaries."""
     wanted: set[int] = set()
     allowed: set[int] = set()
     at = 0
@@ -97,7 +97,7 @@ _POLYPHONES = [
 
 @pytest.mark.parametrize(("marked", "readings"), _POLYPHONES, ids=[marked for marked, _ in _POLYPHONES])
 def test_polyphones_follow_their_neighbours(marked: str, readings: str) -> None:
-    """The character behind each asterisk is read as told."""
+    """The character behind each asterisk has the expected reading."""
     units = MANDARIN.read(marked.replace("*", "")).units
     places = [at - marked[:at].count("*") for at, char in enumerate(marked) if char == "*"]
     for place, reading in zip(places, readings.split(), strict=True):

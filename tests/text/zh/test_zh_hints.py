@@ -35,8 +35,8 @@ def pinyin(text: str, *hints: Hint) -> str:
         ("女儿", "女儿", "nv3 er2", "nv3 er2"),
     ],
 )
-def test_given_pinyin_is_said_and_heard_by_its_neighbours(text: str, part: str, value: str, expected: str) -> None:
-    """The syllables stand as given; sandhi beside them goes by their tones."""
+def test_hinted_pinyin_is_spoken_and_affects_its_neighbours(text: str, part: str, value: str, expected: str) -> None:
+    """The syllables are unchanged; sandhi beside them follows their tones."""
     assert pinyin(text, hint(text, part, "phonemes", value, "pinyin")) == expected
 
 
@@ -66,8 +66,8 @@ def test_a_hinted_place_is_one_piece_and_its_units_stand_for_it() -> None:
         ("5kg", "unit", "", "五千克"),
     ],
 )
-def test_say_as_decides_what_a_text_is(part: str, kind: str, detail: str, spoken: str) -> None:
-    """The same digits are read as the kind of thing they are said to be."""
+def test_say_as_sets_the_kind_of_expression(part: str, kind: str, detail: str, spoken: str) -> None:
+    """The same digits are read as a date, a number or single digits."""
     text = f"在{part}呢"
     assert MANDARIN.read(text, [hint(text, part, "say_as", kind, detail)]).spoken == f"在{spoken}呢"
 
@@ -76,16 +76,16 @@ def test_say_as_decides_what_a_text_is(part: str, kind: str, detail: str, spoken
     ("value", "detail", "rule"),
     [("hang9", "pinyin", "phonemes_unknown"), ("həlˈO", "x-misaki", "phonemes_unknown"), ("", "", "phonemes_unknown")],
 )
-def test_what_cannot_be_followed_is_read_plainly_and_told(value: str, detail: str, rule: str) -> None:
-    """A bad hint changes nothing but the list of refused ones."""
+def test_a_hint_that_cannot_be_followed_is_refused(value: str, detail: str, rule: str) -> None:
+    """Its place is read as if the hint were not there."""
     reading = MANDARIN.read("行业好", [Hint(Span(0, 2), "phonemes", value, detail)])
     plain = MANDARIN.read("行业好")
     assert (reading.pieces, reading.units) == (plain.pieces, plain.units)
     assert [(each.source, each.rule) for each in reading.refused] == [(Span(0, 2), rule)]
 
 
-def test_kinds_that_a_text_is_not_are_refused() -> None:
-    """Words are no number, and unknown kinds are none at all."""
+def test_a_wrong_kind_of_expression_is_refused() -> None:
+    """Words are not a number, and unknown kinds are refused."""
     for kind in ("cardinal", "telephone", "weather"):
         reading = MANDARIN.read("你好", [Hint(Span(0, 2), "say_as", kind)])
         assert [each.rule for each in reading.refused] == ["say_as_unknown"]
@@ -105,7 +105,7 @@ def test_kinds_that_a_text_is_not_are_refused() -> None:
         ("", ()),
     ],
 )
-def test_pinyin_is_taken_as_people_write_it(value: str, syllables: tuple[str, ...]) -> None:
+def test_common_spellings_of_pinyin_are_accepted(value: str, syllables: tuple[str, ...]) -> None:
     """Digits or marks, with or without spaces, ü in three ways."""
     assert parse_pinyin(value) == syllables
 
@@ -125,7 +125,7 @@ HINTS = st.builds(
     text=st.text(st.sampled_from("你好不一3点5.%GPT ，儿\u0301\ud800"), max_size=12), hints=st.lists(HINTS, max_size=4)
 )
 def test_any_hints_leave_the_text_tiled(text: str, hints: list[Hint]) -> None:
-    """Whatever the hints, nothing raises, pieces tile the text, units go forward, each hint is followed or told."""
+    """No hint raises, and the pieces tile the text."""
     reading = MANDARIN.read(text, hints)
     assert [piece.source.start for piece in reading.pieces] == [0, *(p.source.end for p in reading.pieces)][
         : len(reading.pieces)

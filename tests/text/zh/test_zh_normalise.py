@@ -21,7 +21,7 @@ TABLE = [
 
 @pytest.mark.parametrize(("written", "spoken"), TABLE, ids=[written for written, _ in TABLE])
 def test_written_form_becomes_words(written: str, spoken: str) -> None:
-    """Each kind of number, sign and code is said as told."""
+    """Each kind of number, sign and code has the expected reading."""
     assert "".join(each.spoken for each in scan(written)) == spoken
 
 
@@ -82,7 +82,7 @@ def test_latin_words_that_the_voice_cannot_say_are_reported(text: str) -> None:
         ("MP3", "ai2 mu5 pi1 san1"),
     ],
 )
-def test_single_letters_and_acronyms_are_said_in_mandarin(text: str, pinyin: str) -> None:
+def test_single_letters_and_acronyms_are_spoken_in_mandarin(text: str, pinyin: str) -> None:
     """Letters have Mandarin names."""
     assert " ".join(unit.pinyin or "" for unit in MANDARIN.read(text).units) == pinyin
 
@@ -91,7 +91,7 @@ def test_single_letters_and_acronyms_are_said_in_mandarin(text: str, pinyin: str
     ("text", "skipped"),
     [("好😀的", (Span(1, 2), "symbol")), ("看Kokoro吧", (Span(1, 7), "language_not_spoken"))],
 )
-def test_what_is_not_spoken_is_named(text: str, skipped: tuple[Span, str]) -> None:
+def test_skipped_characters_name_their_rule(text: str, skipped: tuple[Span, str]) -> None:
     """Emoji go under symbol, foreign words under language_not_spoken."""
     (only,) = MANDARIN.read(text).skipped
     assert (only.source, only.rule) == skipped
@@ -100,7 +100,7 @@ def test_what_is_not_spoken_is_named(text: str, skipped: tuple[Span, str]) -> No
 @pytest.mark.parametrize(
     "text", ["现在40-60°C", "在9:30PM之后付$100", "1,984人在1805室", "v2.0.1和1e-5", "2^10和3*4=12"]
 )
-def test_writings_that_other_servers_misread_leave_nothing_unread(text: str) -> None:
+def test_texts_that_other_servers_misread_are_read_completely(text: str) -> None:
     """Every sign and digit in them is spoken for by a syllable."""
     reading = MANDARIN.read(text)
     assert not reading.skipped

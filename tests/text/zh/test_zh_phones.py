@@ -22,7 +22,7 @@ def test_every_syllable_of_the_dictionary_has_phones_of_the_voice() -> None:
         assert set(phones(reading)) <= PHONES
 
 
-def test_letters_are_said_in_phones_of_the_voice() -> None:
+def test_letter_names_use_phones_of_the_voice() -> None:
     """Names of letters hold only phones of the voice, and all 26 letters have one."""
     assert len(LETTERS) == 26
     for syllables in (*LETTERS.values(), *WORDS.values()):
@@ -68,7 +68,7 @@ def test_spelling_rules(pinyin: str, expected: str) -> None:
 
 
 @pytest.mark.parametrize("pinyin", ["xyz1", "zhong", "b1", "ma6"])
-def test_what_is_no_syllable_is_refused(pinyin: str) -> None:
-    """An unknown syllable or a missing tone is an error of ours, not a guess."""
+def test_an_invalid_syllable_is_refused(pinyin: str) -> None:
+    """An unknown syllable or a missing tone raises rather than being guessed."""
     with pytest.raises(ValueError, match="syllable"):
         phones(pinyin)
