@@ -1,4 +1,4 @@
-"""The file of keys: made, changed, read again, damaged."""
+"""The key file: created, changed, read again, damaged."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def add(store: KeyStore, name: str) -> str:
     return store.add(lambda digest: ApiKey(name, digest))
 
 
-def test_a_key_is_told_once_and_kept_nowhere(tmp_path: Path) -> None:
-    """The file holds what a key is known by; nobody else may read even that."""
+def test_a_key_is_shown_once_and_not_stored(tmp_path: Path) -> None:
+    """The file holds digests only, and only its owner may read it."""
     store = KeyStore(tmp_path / "new")
     shown = add(store, "phone")
     assert shown.startswith(PREFIX)
@@ -36,8 +36,8 @@ def test_a_key_is_told_once_and_kept_nowhere(tmp_path: Path) -> None:
         assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
 
 
-def test_names_are_given_once_and_taken_back(tmp_path: Path) -> None:
-    """A second key of a name would make it unclear which of them is revoked."""
+def test_a_name_is_unique_until_it_is_revoked(tmp_path: Path) -> None:
+    """Two keys of one name are refused: it would be unclear which one to revoke."""
     store = KeyStore(tmp_path)
     first = add(store, "phone")
     with pytest.raises(InvalidRequest, match="named phone"):
@@ -59,8 +59,8 @@ def test_several_programs_may_add_at_once(tmp_path: Path) -> None:
     assert [getattr(find_key(found, each), "name", None) for each in shown] == names
 
 
-def test_a_change_is_seen_when_it_is_looked_for(tmp_path: Path) -> None:
-    """Another program's keys, and that they are revoked; also that all are gone."""
+def test_refresh_notices_a_change(tmp_path: Path) -> None:
+    """Keys that another program adds or revokes are noticed, and so is the loss of all keys."""
     server, other = KeyStore(tmp_path), KeyStore(tmp_path)
     server.refresh()
     assert not server.keys
@@ -78,8 +78,8 @@ def test_a_change_is_seen_when_it_is_looked_for(tmp_path: Path) -> None:
     assert not server.keys
 
 
-def test_a_damaged_file_changes_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A slip in an editor locks nobody out, and is told once."""
+def test_a_damaged_file_keeps_the_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A damaged file keeps the keys that were read before, and is logged once."""
     store = KeyStore(tmp_path)
     add(store, "phone")
     good = store.path.read_bytes()
@@ -97,7 +97,7 @@ def test_a_damaged_file_changes_nothing(tmp_path: Path, caplog: pytest.LogCaptur
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such modes")
 def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
-    """Who can write it can make keys."""
+    """Anyone who can write the file could make keys."""
     store = KeyStore(tmp_path)
     add(store, "phone")
     store.path.chmod(0o620)
@@ -107,8 +107,8 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
     assert len(KeyStore(tmp_path).read()) == 1
 
 
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
-    """It is not taken for one without keys."""
+def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
+    """An unreadable file is an error, not an empty one."""
     store = KeyStore(tmp_path)
     store.path.mkdir()
     with pytest.raises(InvalidRequest, match="cannot be read"):

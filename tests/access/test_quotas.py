@@ -1,4 +1,4 @@
-"""Bounds of a key, on a virtual clock."""
+"""Quotas of a key, on a virtual clock."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from yuliu.errors import Overloaded, QuotaExceeded
 
 
 def test_requests_come_back_at_an_even_pace() -> None:
-    """A whole minute's may come at once; then each waits as long as it is told."""
+    """A minute's requests may come at once; each further one succeeds after the advised delay."""
     usage = KeyUsage()
     for _ in range(6):
         usage.request(6, 100.0)
@@ -26,7 +26,7 @@ def test_requests_come_back_at_an_even_pace() -> None:
 
 @given(st.integers(1, 50), st.lists(st.floats(0, 30), max_size=200))
 def test_no_minute_holds_more_than_twice_the_rate(per_minute: int, gaps_s: list[float]) -> None:
-    """At most what comes at once and what a minute gives back; and who waits as told is let in."""
+    """The maximum is one burst plus a minute's refill; a client that waits as advised is admitted."""
     usage, now_s, taken = KeyUsage(), 0.0, []
     for gap_s in gaps_s:
         now_s += gap_s
@@ -42,7 +42,7 @@ def test_no_minute_holds_more_than_twice_the_rate(per_minute: int, gaps_s: list[
 
 
 def test_streams_at_a_time() -> None:
-    """A stream that ends makes room."""
+    """A stream that ends frees its place."""
     usage = KeyUsage()
     usage.open(2)
     usage.open(2)
@@ -54,7 +54,7 @@ def test_streams_at_a_time() -> None:
 
 
 def test_characters_a_day() -> None:
-    """All of a text counts or nothing of it, until midnight by UTC."""
+    """A text is charged whole or not at all; the count restarts at midnight UTC."""
     usage, noon_s = KeyUsage(), 20_000 * DAY_S + DAY_S / 2
     usage.characters(60, 100, noon_s)
     with pytest.raises(QuotaExceeded, match="40 are left") as caught:

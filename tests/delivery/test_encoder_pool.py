@@ -1,4 +1,4 @@
-"""Encoding on threads, whatever becomes of whoever waits for it."""
+"""Encoding on threads, also when the waiting task is cancelled."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def threads() -> Iterator[EncoderPool]:
 
 
 class Held(Executor):
-    """Runs nothing until it is told to."""
+    """Executor that runs nothing until the test lets it."""
 
     def __init__(self) -> None:
         self._waiting: list[tuple[Future[Any], Callable[[], Any]]] = []
@@ -45,7 +45,7 @@ class Held(Executor):
         return future
 
     def run_all(self) -> None:
-        """Run what waits, and has not been cancelled."""
+        """Run all waiting calls that were not cancelled."""
         waiting, self._waiting = self._waiting, []
         for future, call in waiting:
             if future.set_running_or_notify_cancel():
@@ -62,7 +62,7 @@ async def sent(sound: StreamEncoder, chunks: list[Samples]) -> bytes:
 
 @pytest.mark.parametrize("name", FORMATS)
 async def test_bytes_are_those_of_the_encoder(name: str, threads: EncoderPool) -> None:
-    """Threads and pieces change nothing of what is sent, also where many responses are made at a time."""
+    """Threads and pieces do not change the bytes, also with many concurrent deliveries."""
     encoding = choose_encoding(name, RATE)
     with Encoder(encoding, RATE) as encoder:
         expected = encoder.write(TONE) + encoder.finish()
@@ -75,7 +75,7 @@ async def test_bytes_are_those_of_the_encoder(name: str, threads: EncoderPool) -
 @settings(max_examples=20, deadline=None)
 @given(num_samples=st.integers(0, 3 * RATE), name=st.sampled_from(["wav", "mp3"]))
 def test_pieces_are_the_whole(num_samples: int, name: str) -> None:
-    """Nothing is lost between pieces, and where encoding takes long none is longer than said."""
+    """Pieces add up to the input; where encoding takes long, none exceeds the maximum length."""
     samples = np.arange(num_samples, dtype=np.float32)
     with ThreadPoolExecutor(1) as pool, StreamEncoder(choose_encoding(name, RATE), RATE, pool) as sound:
         pieces = list(sound.pieces(samples))
@@ -83,8 +83,8 @@ def test_pieces_are_the_whole(num_samples: int, name: str) -> None:
     assert all(len(piece) <= (PIECE_S * RATE if name == "mp3" else num_samples) for piece in pieces)
 
 
-async def test_samples_as_they_are_need_no_thread() -> None:
-    """PCM and WAV at the voice's rate are made at once; at another rate they are not."""
+async def test_plain_samples_need_no_thread() -> None:
+    """PCM and WAV at the voice's rate are encoded in the loop; at another rate on a thread."""
     pool = Held()
     for name in ("pcm", "wav"):
         assert await StreamEncoder(choose_encoding(name, RATE), RATE, pool).write(TONE)
@@ -97,8 +97,8 @@ async def test_samples_as_they_are_need_no_thread() -> None:
         assert await waiting
 
 
-async def test_the_loop_goes_on_while_a_thread_works(threads: EncoderPool) -> None:
-    """A long piece holds nobody else up: the loop turns before it is done."""
+async def test_the_loop_runs_while_a_thread_encodes(threads: EncoderPool) -> None:
+    """The event loop keeps running while a thread encodes a long piece."""
     with threads.stream_encoder(choose_encoding("mp3", RATE), RATE) as sound:
         writing = asyncio.ensure_future(sound.write(np.tile(TONE, 60)))
         num_turns = 0
@@ -109,8 +109,8 @@ async def test_the_loop_goes_on_while_a_thread_works(threads: EncoderPool) -> No
     assert num_turns > 10
 
 
-async def test_who_is_cancelled_while_a_thread_works_leaves_nothing_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The encoder is closed, but after the thread that is at work with it, not under its hands."""
+async def test_cancelling_an_encoding_closes_the_encoder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The encoder is closed after the thread that is using it has finished."""
     at_work, go_on = threading.Event(), threading.Event()
     calls: list[str] = []
 
@@ -133,7 +133,7 @@ async def test_who_is_cancelled_while_a_thread_works_leaves_nothing_open(monkeyp
     assert calls == ["written", "closed"]
 
 
-async def test_one_that_is_closed_before_it_was_opened_is_never_opened() -> None:
+async def test_an_encoder_closed_before_its_opening_is_never_opened() -> None:
     """A client that leaves at once costs no encoder."""
     pool = Held()
     sound = StreamEncoder(choose_encoding("flac", RATE), RATE, pool)

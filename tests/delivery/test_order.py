@@ -30,17 +30,17 @@ def query(name: str | None, alternative: str | None = None) -> VoiceQuery:
     ],
 )
 def test_the_voice_is_chosen_by_voice_then_model(model: str | None, voice: str | None, chosen: str) -> None:
-    """Clients name the voice in either place, or one of OpenAI's in its stead."""
+    """Clients name the voice in either field, or use one of OpenAI's names."""
     assert resolve_voice(query(voice, model), VOICES, "baker") == chosen
 
 
 def test_a_loaded_voice_wins_over_an_alias_of_its_name() -> None:
-    """A voice that is really called like one of OpenAI's is found by its name."""
+    """A loaded voice that has one of OpenAI's names is found by it."""
     assert resolve_voice(query("echo"), ("baker", "echo"), "baker") == "echo"
 
 
 def test_an_unknown_voice_is_refused_with_those_there_are() -> None:
-    """A misspelt voice is not silently another one."""
+    """A misspelt voice is an error, not another voice."""
     with pytest.raises(UnknownVoice, match="baker, heart") as caught:
         resolve_voice(query("hart"), VOICES, "baker")
     assert caught.value.param == "voice"

@@ -1,4 +1,4 @@
-"""What is about the text of a stream is taken within bounds, and a change is looked at before it is taken."""
+"""Text is queued within limits, and changes are checked before they are queued."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def texts() -> Iterator[TextQueue]:
         yield TextQueue(MAX_CHARACTERS, NO_EFFECTS, ("zh", "en"), principal=Principal(), held=room)
 
 
-def test_counts_what_is_put(texts: TextQueue) -> None:
-    """Characters as they are, and each message without text as one."""
+def test_items_are_counted(texts: TextQueue) -> None:
+    """Characters are counted, and each item without text counts as one."""
     texts.write("abc")
     texts.flush()
     assert (texts.num_characters, texts.text_ended) == (3, False)
@@ -46,8 +46,8 @@ def test_counts_what_is_put(texts: TextQueue) -> None:
         texts.flush()
 
 
-def test_what_has_no_room_is_refused(texts: TextQueue) -> None:
-    """Bytes count, not characters, and each message as much as it takes while it waits."""
+def test_items_beyond_the_memory_are_refused(texts: TextQueue) -> None:
+    """Memory is counted in bytes, including the overhead of each waiting item."""
     texts.flush()
     texts.flush()
     texts.write("你好")
@@ -56,8 +56,8 @@ def test_what_has_no_room_is_refused(texts: TextQueue) -> None:
         texts.write("b")
 
 
-def test_changes_are_few() -> None:
-    """One takes more than a character does."""
+def test_a_change_counts_for_many_characters() -> None:
+    """A change counts for more than a character."""
     rooms = Capacity(1, 2 * CHANGE_NUM_BYTES, Metrics())
     with rooms.body() as room:
         texts = TextQueue(2 * CHANGE_NUM_CHARACTERS, NO_EFFECTS, ("zh", "en"), principal=Principal(), held=room)
@@ -68,8 +68,8 @@ def test_changes_are_few() -> None:
             texts.write("b")
 
 
-def test_what_was_done_takes_only_what_its_text_does() -> None:
-    """That may be spoken for long."""
+def test_items_that_were_pushed_hold_only_their_text() -> None:
+    """Only the text is still counted while it is spoken."""
 
     async def check() -> None:
         rooms = Capacity(1, 10_000, Metrics())
@@ -99,8 +99,8 @@ def test_what_was_done_takes_only_what_its_text_does() -> None:
         (SpeakingChange(effects={"volume_db": 3.0}), None),
     ],
 )
-def test_looks_at_a_change(texts: TextQueue, change: SpeakingChange, param: str | None) -> None:
-    """Before it is taken, so that nothing is changed by half."""
+def test_a_change_is_checked(texts: TextQueue, change: SpeakingChange, param: str | None) -> None:
+    """A change is checked before it is queued, so that nothing is changed in part."""
     if param is None:
         texts.check(change)
         return
@@ -110,7 +110,7 @@ def test_looks_at_a_change(texts: TextQueue, change: SpeakingChange, param: str 
 
 
 def test_a_language_that_the_voice_does_not_speak() -> None:
-    """It is refused, though the wire knows it."""
+    """A language that the voice does not speak is refused, though the protocol knows it."""
     with Capacity(1, MAX_BYTES, Metrics()).body() as room:
         mandarin: tuple[Lang, ...] = ("zh",)
         texts = TextQueue(MAX_CHARACTERS, NO_EFFECTS, mandarin, principal=Principal(), held=room)

@@ -1,4 +1,4 @@
-"""What is measured of a request, scraped from a real server."""
+"""Metrics and access log of a request on a real server."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ LONG = "one two three four five six seven eight nine ten. " * 100
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
 
 def value(running: Running, name: str, **labels: str) -> float:
-    """All samples of a name that have these labels, added up."""
+    """Return the sum of all samples of a name with these labels."""
     families = text_string_to_metric_families(running.client.get("/metrics").text)
     samples = (sample for family in families for sample in family.samples)
     return sum(each.value for each in samples if each.name == name and labels.items() <= each.labels.items())
 
 
-def test_a_stream_is_counted_with_all_that_it_was(running: Running) -> None:
-    """Its class, its door, its bytes as sent, its characters, its sound and its first packet."""
+def test_a_stream_is_counted_with_all_its_figures(running: Running) -> None:
+    """Class, protocol, bytes, characters, audio and first packet are counted."""
     sound = running.speech(input="hello there", response_format="pcm", **{"class": "interactive"}).content
     whose = {"class": "interactive", "voice": "tone"}
     running.wait_until(lambda: value(running, "yuliu_streams_ended_total", **whose) == 1)
@@ -47,8 +47,8 @@ def test_a_stream_is_counted_with_all_that_it_was(running: Running) -> None:
     assert value(running, "yuliu_engine_audio_seconds_total", engine="tone") > 0
 
 
-def test_silence_ahead_is_no_first_packet(running: Running) -> None:
-    """The time to the first packet waits for sound, however long before it silence was sent."""
+def test_a_lead_in_is_not_the_first_packet(running: Running) -> None:
+    """A lead-in does not end the time to the first packet."""
     running.gate.close()
     raw = running.connect()
     running.send_speech(raw, input="hello", lead_in_ms=100)
@@ -61,7 +61,7 @@ def test_silence_ahead_is_no_first_packet(running: Running) -> None:
 
 
 def test_a_client_that_leaves_is_counted_as_cancelled(running: Running) -> None:
-    """Not as failed; and it is not among the open streams any more."""
+    """The stream counts as cancelled, not as failed, and is no longer open."""
     running.gate.close()
     raw = running.connect()
     running.send_speech(raw, input=LONG)
@@ -74,15 +74,17 @@ def test_a_client_that_leaves_is_counted_as_cancelled(running: Running) -> None:
 
 
 def test_failures_are_counted_by_their_code() -> None:
-    """Also those that a client saw as a clean error."""
+    """Failures before any audio are counted as well."""
     with running_server(fail_plans=frozenset({0, 1})) as running:
         assert running.speech(input="hello").status_code == 500
         assert value(running, "yuliu_streams_ended_total", ending="failed") == 1
         assert value(running, "yuliu_stream_errors_total", code="synthesis_failed") == 1
 
 
-def test_the_line_of_who_left_amid_the_lead_in(running: Running, caplog: pytest.LogCaptureFixture) -> None:
-    """Something was sent, but no first packet."""
+def test_the_log_line_of_a_client_that_left_amid_the_lead_in(
+    running: Running, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The line has a status but no time to the first packet."""
     caplog.set_level(logging.INFO)
     running.gate.close()
     raw = running.connect()
@@ -93,8 +95,8 @@ def test_the_line_of_who_left_amid_the_lead_in(running: Running, caplog: pytest.
     assert "class=standard mode=normal audio_s=0.100 ttfp_ms=- retry_s=- status=200 ending=cancelled" in caplog.text
 
 
-def test_the_line_of_who_was_refused(caplog: pytest.LogCaptureFixture) -> None:
-    """It tells when to come back, and how urgent it was."""
+def test_the_log_line_of_a_refused_request(caplog: pytest.LogCaptureFixture) -> None:
+    """The line has the delay before a retry and the class."""
     caplog.set_level(logging.INFO)
     with running_server(Limits(max_streams=0)) as running:
         running.speech(input="hello", **{"class": "bulk"})

@@ -1,4 +1,4 @@
-"""Any request at any path: it is answered in the envelope, never with a 500, nothing hangs, and nothing is left."""
+"""Any request at any path is answered in the envelope, never with a 500."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def request(method: str, path: str, headers: dict[str, str], body: bytes) -> byt
 
 
 def assert_answered(answer: bytes, *, head_only: bool) -> None:
-    """In HTTP, with a status that blames the client or nobody, and a reason."""
+    """Check that the response is HTTP with a status below 500 and a reason."""
     head, _, body = answer.partition(b"\r\n\r\n")
     status = int(head.split()[1])
     assert 200 <= status < 500, answer
@@ -112,7 +112,7 @@ def test_any_request_is_answered(
     body: bytes,
     cuts: list[int],
 ) -> None:
-    """However the bytes of it are cut."""
+    """Requests are answered however their bytes are cut."""
     path = quote(route, safe="/{}:").replace("{name}", quote(name)).replace("{text:path}", quote(name))
     asked = "&".join(f"{quote(key)}={quote(value)}" for key, value in query.items())
     whole = request(method, f"{path}?{asked}", {**headers, "Content-Type": kind}, body)
@@ -135,7 +135,7 @@ def test_any_request_is_answered(
     st.sampled_from(["POST /v1/audio/speech", "POST /v1/stream", "POST /v1/phrases", "PUT /v1/lexicons/tone"]), BODIES
 )
 def test_any_body_is_answered_where_bodies_are_read(running: Running, where: str, body: bytes) -> None:
-    """With the types that they take."""
+    """Any body of an accepted type is answered."""
     method, path = where.split()
     kinds = KINDS[1:3] if path == "/v1/stream" else KINDS[:1] if path != "/v1/lexicons/tone" else [KINDS[0], *KINDS[3:]]
     for kind in kinds:
@@ -146,7 +146,7 @@ def test_any_body_is_answered_where_bodies_are_read(running: Running, where: str
 
 @pytest.mark.parametrize("field", FIELDS)
 def test_any_odd_value_of_any_field_is_answered(running: Running, field: str) -> None:
-    """One that is wrong beside those that are right, at each door: 400 or taken."""
+    """One odd value among valid fields is accepted or answered with 400 on each endpoint."""
     for value in ODD:
         speech = json.dumps({"input": "hello", field: value})
         start = json.dumps({"type": "start", field: value}) + '\n{"type": "text", "text": "hello"}'
@@ -164,6 +164,6 @@ def test_any_odd_value_of_any_field_is_answered(running: Running, field: str) ->
 
 
 def test_nothing_of_it_is_left(running: Running) -> None:
-    """No stream, and the server speaks."""
+    """No stream is left, and the server still speaks."""
     running.wait_until(lambda: running.synthesizer.num_streams == 0)
     assert running.speech(input="hello").status_code == 200

@@ -1,4 +1,4 @@
-"""Keys: who is let in where, with what bounds, on HTTP and WebSockets."""
+"""API keys on HTTP and WebSockets: authentication, scopes and quotas."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def locked(tmp_path: Path) -> Iterator[KeyedServer]:
 
 
 def test_no_path_lets_a_bad_key_in(locked: KeyedServer) -> None:
-    """Every route, every method, and what is not served: 401 in the envelope. Probes alone need no key."""
+    """Every route, method and unknown path answers 401 in the envelope; only probes need no key."""
     locked.key()
     assert {"/v1/audio/speech", "/v1/stream", "/metrics", "/v1/lexicons/{name}"} <= set(PATHS)
     paths = [path.replace("{name}", "tone").replace("{text:path}", "a/b") for path in PATHS]
@@ -91,7 +91,7 @@ def test_a_key_opens_what_its_scopes_say(tmp_path: Path) -> None:
 
 
 def test_routes_without_a_scope_say_so() -> None:
-    """A new route has to be thought of."""
+    """The list of exempt routes is explicit."""
     assert {"/health", "/ready"} == OPEN_PATHS
     any_key = {route.path for route in ROUTES if route.access is Exempt.ANY_KEY}
     reference = {"/openapi.json", "/asyncapi.json", "/docs"}
@@ -99,7 +99,7 @@ def test_routes_without_a_scope_say_so() -> None:
 
 
 def test_no_spelling_of_a_path_needs_less(locked: KeyedServer) -> None:
-    """What the router takes for a path needs what the path needs."""
+    """Every spelling that the router accepts needs the scope of the path."""
     headers = locked.key()
     for path in (
         "/metrics%0A",
@@ -113,8 +113,8 @@ def test_no_spelling_of_a_path_needs_less(locked: KeyedServer) -> None:
         assert code_of(locked.ask("GET", path, headers)) == (403, "insufficient_scope"), path
 
 
-def test_a_key_may_be_shown_in_either_header(locked: KeyedServer) -> None:
-    """And by OpenAI's client, which raises its own errors without one."""
+def test_a_key_may_be_sent_in_either_header(locked: KeyedServer) -> None:
+    """OpenAI's client can show a key, and raises its own error without one."""
     headers = locked.key()
     shown = headers["Authorization"].removeprefix("Bearer ")
     assert locked.speak("Hello.", headers).status_code == 200
@@ -129,8 +129,8 @@ def test_a_key_may_be_shown_in_either_header(locked: KeyedServer) -> None:
                     client.audio.speech.create(**asked)
 
 
-def test_keys_that_are_made_and_revoked_meanwhile(locked: KeyedServer) -> None:
-    """The server learns of both by itself; a stream that is being spoken is spoken to its end."""
+def test_new_and_revoked_keys_are_noticed(locked: KeyedServer) -> None:
+    """The server notices both; a running stream is spoken to its end."""
     KeyStore(locked.store.path.parent).add(lambda digest: ApiKey("other", digest))
     locked.running.wait_until(lambda: len(locked.store.keys) == 1)
     headers = locked.key()
@@ -144,7 +144,7 @@ def test_keys_that_are_made_and_revoked_meanwhile(locked: KeyedServer) -> None:
 
 
 def test_no_key_is_ever_logged(locked: KeyedServer, caplog: pytest.LogCaptureFixture) -> None:
-    """Neither good nor bad ones; the names of good ones are."""
+    """Neither valid nor invalid keys are logged; names of valid ones are."""
     headers = locked.key("phone")
     shown = headers["Authorization"].removeprefix("Bearer ")
     with caplog.at_level(logging.DEBUG):
@@ -161,7 +161,7 @@ def test_no_key_is_ever_logged(locked: KeyedServer, caplog: pytest.LogCaptureFix
 
 
 def test_metrics_name_no_keys(locked: KeyedServer) -> None:
-    """Who calls is nobody's business who reads the metrics."""
+    """The metrics do not identify clients."""
     assert locked.speak("Hello.", locked.key("phone")).status_code == 200
     metrics = locked.ask("GET", "/metrics", locked.key("prometheus", scopes=("metrics",)))
     assert metrics.status_code == 200
@@ -169,7 +169,7 @@ def test_metrics_name_no_keys(locked: KeyedServer) -> None:
 
 
 def test_requests_a_minute(locked: KeyedServer) -> None:
-    """Of one key alone, whatever they ask for; 429 as OpenAI's clients know it."""
+    """The quota covers all requests of a key; the error is 429 in OpenAI's form."""
     headers, others = locked.key(per_minute=2), locked.key("two")
     assert [locked.ask("GET", "/v1/models", headers).status_code for _ in range(2)] == [200, 200]
     answer = locked.speak("Hello.", headers)
@@ -180,7 +180,7 @@ def test_requests_a_minute(locked: KeyedServer) -> None:
 
 
 def test_characters_a_day(locked: KeyedServer) -> None:
-    """Of all doors together; a text is spoken whole or not at all."""
+    """The quota covers all endpoints; a text is spoken whole or not at all."""
     headers = locked.key(characters=20, scopes=("speak", "phrases"))
     assert locked.speak("Hello there.", headers).status_code == 200
     answer = locked.speak("Good evening.", headers)
@@ -201,7 +201,7 @@ def test_characters_a_day(locked: KeyedServer) -> None:
 
 
 def test_characters_that_could_not_be_carried_do_not_count(tmp_path: Path) -> None:
-    """Who is turned away for want of room has not used anything up."""
+    """A text that was refused for lack of capacity is not charged."""
     with keyed_server(tmp_path, limits=Limits(max_streams=0)) as locked:
         headers = locked.key(characters=12)
         for _ in range(3):
@@ -211,7 +211,7 @@ def test_characters_that_could_not_be_carried_do_not_count(tmp_path: Path) -> No
 def test_characters_of_phrases_that_could_not_be_spoken_do_not_count(
     locked: KeyedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As those of speech: only what is spoken has used anything up."""
+    """Phrases that were refused are not charged."""
     headers = locked.key(characters=12, scopes=("phrases",))
     body = {"phrases": ["Hello there."]}
 
@@ -227,7 +227,7 @@ def test_characters_of_phrases_that_could_not_be_spoken_do_not_count(
 
 
 def test_streams_at_a_time(locked: KeyedServer) -> None:
-    """Of all doors together; when one ends there is room."""
+    """The quota covers all endpoints; a stream that ends frees its place."""
     headers = locked.key(streams=2)
     locked.running.gate.close()
     with talking(locked.running.port, additional_headers=headers) as talk, ThreadPoolExecutor() as pool:
@@ -249,7 +249,7 @@ def test_streams_at_a_time(locked: KeyedServer) -> None:
 
 
 def test_contexts_of_a_socket_are_requests(locked: KeyedServer) -> None:
-    """The first belongs to the handshake; further ones count, else a socket would be a way round the bound."""
+    """The first context is part of the handshake; further ones count as requests."""
     with talking(locked.running.port, additional_headers=locked.key(per_minute=2)) as talk:
         for name in ("a", "b"):
             talk.speak("Hello.", name)
@@ -261,7 +261,7 @@ def test_contexts_of_a_socket_are_requests(locked: KeyedServer) -> None:
 
 
 def test_websockets_need_keys_too(locked: KeyedServer) -> None:
-    """Without one the handshake is refused; browsers, which send no headers, show it as a subprotocol."""
+    """Without a key the handshake is refused; browsers send it as a subprotocol."""
     locked.key("phrases", scopes=("phrases",))
     for headers in BAD[:3]:
         with pytest.raises(InvalidStatus) as refused, talking(locked.running.port, additional_headers=headers):
@@ -279,7 +279,7 @@ def test_websockets_need_keys_too(locked: KeyedServer) -> None:
 
 
 def test_no_path_opens_a_websocket_for_a_bad_key(locked: KeyedServer) -> None:
-    """Every route, also those that are for HTTP, and what is not served: the handshake is answered 401."""
+    """A handshake on any path, served or not, answers 401."""
     locked.key()
     for path in [*PATHS, "/", "/nothing", "/v1/stream/", "/v1/stream%0A"]:
         if path in OPEN_PATHS:
@@ -292,7 +292,7 @@ def test_no_path_opens_a_websocket_for_a_bad_key(locked: KeyedServer) -> None:
 
 
 def test_a_revoked_key_opens_no_further_context(locked: KeyedServer) -> None:
-    """A socket that was opened before is no way in, nor is a context that was."""
+    """Open sockets and contexts take no more text after a revocation."""
     with talking(locked.running.port, additional_headers=locked.key()) as talk:
         talk.say("start", "a")
         talk.until("started", "a")
@@ -306,7 +306,7 @@ def test_a_revoked_key_opens_no_further_context(locked: KeyedServer) -> None:
 
 
 def test_text_in_a_body_is_bounded_too(locked: KeyedServer) -> None:
-    """``POST /v1/stream`` answers with the status while nothing was sent yet."""
+    """``POST /v1/stream`` answers 429 if no audio was sent yet."""
     headers = locked.key(characters=20, per_minute=2) | {"Content-Type": "text/plain"}
     assert locked.ask("POST", "/v1/stream", headers, content=b"Hello there.").status_code == 200
     assert code_of(locked.ask("POST", "/v1/stream", headers, content=b"Good evening.")) == (429, "quota_exceeded")
@@ -315,7 +315,7 @@ def test_text_in_a_body_is_bounded_too(locked: KeyedServer) -> None:
 
 
 def test_a_stream_is_resumed_with_its_own_key(locked: KeyedServer) -> None:
-    """Who learns the id of somebody else's stream, as from a log, cannot take it over."""
+    """The id of another key's stream is not enough to resume it."""
     mine, others = locked.key(), locked.key("two")
     locked.running.gate.close()
     with talking(locked.running.port, additional_headers=mine) as talk:
@@ -349,7 +349,7 @@ def test_a_stream_is_resumed_with_its_own_key(locked: KeyedServer) -> None:
 def test_classes_of_a_key(
     locked: KeyedServer, caplog: pytest.LogCaptureFixture, terms: dict[str, Any], asked: dict[str, str], got: str
 ) -> None:
-    """What is not asked for is the key's, and nothing is more urgent than the key allows; on both doors."""
+    """The key sets the default class and caps the requested one, on both endpoints."""
     assert set(asked) <= set(FIELDS)
     headers = locked.key(**terms)
     with caplog.at_level(logging.INFO):
@@ -365,15 +365,15 @@ def test_classes_of_a_key(
     ("of_key", "asked", "got"), [(4.0, None, 4.0), (4.0, 10, 4.0), (4.0, 0.5, 2.0), (1.0, 10, 1.0)]
 )
 def test_the_weight_of_a_key(of_key: float, asked: float | None, got: float) -> None:
-    """A request can take less of it, never more."""
+    """A request can lower the weight, not raise it."""
     key = ApiKey("one", "0" * 64, weight=of_key)
     manner = SynthesisOptions() if asked is None else SynthesisOptions(weight=asked)
     granted = Principal(lambda: key).granted(StreamOptions(), manner)
     assert granted.terms.weight == got
 
 
-def test_bodies_of_strangers_are_not_read(locked: KeyedServer) -> None:
-    """The answer is there before the body is."""
+def test_bodies_without_a_key_are_not_read(locked: KeyedServer) -> None:
+    """The request is refused before its body is read."""
     locked.key()
     raw = locked.running.connect()
     raw.sendall(b"POST /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\n")

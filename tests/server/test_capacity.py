@@ -1,4 +1,4 @@
-"""Hard bounds hold over all doors together, and what clients are told at any door is counted."""
+"""Capacity limits hold over all endpoints, and reported errors are counted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def running() -> Iterator[Running]:
 
 
 def counted(running: Running, name: str, **labels: str) -> float:
-    """The sum of the series that have these labels."""
+    """Return the sum of the series with these labels."""
     families = text_string_to_metric_families(running.client.get("/metrics").text)
     samples = [sample for family in families for sample in family.samples if sample.name == name]
     return sum(each.value for each in samples if labels.items() <= each.labels.items())
@@ -37,8 +37,8 @@ def refused(running: Running, reason: str) -> float:
     return counted(running, "yuliu_admissions_total", decision="rejected", reason=reason)
 
 
-def test_streams_of_one_door_fill_the_other(running: Running) -> None:
-    """Whichever is there first; and there is room again when it is over."""
+def test_streams_count_over_all_endpoints(running: Running) -> None:
+    """A stream of one endpoint takes the place of another's until it ends."""
     with talking(running.port) as talk:
         talk.say("start", **{"class": "interactive"})
         talk.until("started")
@@ -60,8 +60,8 @@ def test_streams_of_one_door_fill_the_other(running: Running) -> None:
         assert counted(running, "yuliu_admissions_total", **labels) == 1
 
 
-def test_text_of_one_door_fills_the_other() -> None:
-    """A context that may hold no more ends, and its text counts no longer."""
+def test_text_counts_over_all_endpoints() -> None:
+    """A context that exceeds the memory fails, and its text is no longer counted."""
     text = "x" * 3_000
     with running_server(Limits(max_body_bytes_held=4_000)) as running, talking(running.port) as talk:
         talk.say("start", chunking="sentence")
@@ -78,8 +78,8 @@ def test_text_of_one_door_fills_the_other() -> None:
         running.wait_until(lambda: running.speech(input="y" * 2_000).status_code == 200)
 
 
-def test_errors_that_clients_are_told_are_counted_by_door(running: Running) -> None:
-    """Those of requests that never became a stream, and those that ended one."""
+def test_reported_errors_are_counted_by_endpoint(running: Running) -> None:
+    """Errors before and during streams are counted by endpoint."""
     running.speech(input="")
     running.speech(input="hello", speed=9)
     running.client.post("/v1/stream?speed=9", content="hello", headers=PLAIN)
@@ -99,7 +99,7 @@ def test_errors_that_clients_are_told_are_counted_by_door(running: Running) -> N
 
 
 def test_labels_are_bounded(running: Running) -> None:
-    """What clients make up is no label."""
+    """Names that clients invent never become labels."""
     with talking(running.port) as talk:
         for number in range(90):
             talk.say("start", f"c{number}", voice=f"voice-{number}")

@@ -1,4 +1,4 @@
-"""Clients that leave, stall, or never come to the point."""
+"""Clients that leave, stall, or send no complete request."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ LONG = "one two three four five six seven eight nine ten. " * 100
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
 
 def assert_no_more_steps(running: Running, before: int, *, at_most: int = 1) -> None:
-    """Open the gate, speak something else to its end, and see that only that was stepped."""
+    """Check that nothing but another request is synthesised from now on."""
     running.gate.open()
     assert running.speech(input="hello").status_code == 200
     assert running.engine.num_steps - before - 1 <= at_most
 
 
 def wait_until_stalled(running: Running) -> None:
-    """Until nothing is made any more."""
+    """Wait until synthesis has paused."""
     made = -1
     while made != running.gate.num_frames:
         made = running.gate.num_frames
@@ -45,7 +45,7 @@ def wait_until_stalled(running: Running) -> None:
 
 
 def test_a_client_gone_before_the_first_sound_stops_the_work(running: Running) -> None:
-    """Who hangs up while waiting costs at most the step under way."""
+    """A client that hangs up before any audio costs at most the current step."""
     running.gate.close()
     raw = running.connect()
     running.send_speech(raw, input=LONG)
@@ -57,7 +57,7 @@ def test_a_client_gone_before_the_first_sound_stops_the_work(running: Running) -
 
 @pytest.mark.parametrize("reset", [True, False])
 def test_a_client_gone_amid_the_sound_stops_the_work(running: Running, reset: bool) -> None:
-    """Who hangs up while listening, politely or not, costs at most the step under way."""
+    """A client that hangs up amid the audio costs at most the current step."""
     running.gate.close()
     raw = running.connect()
     running.send_speech(raw, input=LONG)
@@ -82,7 +82,7 @@ def test_a_client_gone_amid_its_request_is_forgotten(running: Running) -> None:
 
 
 def test_a_client_gone_after_the_end_is_no_matter(running: Running) -> None:
-    """Hanging up after the last chunk is what clients do."""
+    """A disconnect after the last chunk is normal."""
     raw = running.connect()
     running.send_speech(raw, input="hello")
     read_answer(raw)
@@ -91,7 +91,7 @@ def test_a_client_gone_after_the_end_is_no_matter(running: Running) -> None:
 
 
 def test_a_reader_that_does_not_read_stops_its_own_stream_only(running: Running) -> None:
-    """Little is made for who does not read, and others are served meanwhile."""
+    """A stream whose client does not read pauses, and others are served."""
     raw = running.connect(receive_bytes=4_096)
     running.send_speech(raw, input=LONG)
     running.wait_until(lambda: running.gate.num_frames > 400)
@@ -103,7 +103,7 @@ def test_a_reader_that_does_not_read_stops_its_own_stream_only(running: Running)
 
 
 def test_clients_gone_while_they_stall_cost_nothing_more(running: Running) -> None:
-    """What waited for readers that leave is thrown away, and not taken for read, which would go on with the work."""
+    """Unread audio of clients that leave is dropped, and does not resume synthesis."""
     raws = [running.connect(receive_bytes=4_096) for _ in range(16)]
     for raw in raws:
         running.send_speech(raw, input=LONG)
@@ -136,7 +136,7 @@ def test_a_slow_reader_gets_everything_in_the_end(running: Running) -> None:
     ],
 )
 def test_a_reader_that_stalls_too_long_is_cut(stall_s: float, socket_stall_s: float) -> None:
-    """Who takes nothing for too long loses the connection, by our clock or the kernel's; the stream is closed."""
+    """A client that reads nothing for the stall time loses connection and stream."""
     with running_server(Limits(stall_s=stall_s), socket_stall_s=socket_stall_s) as running:
         raw = running.connect(receive_bytes=4_096)
         running.send_speech(raw, input=LONG)
@@ -159,7 +159,7 @@ def test_a_request_that_does_not_come_is_refused(begun: bytes) -> None:
 
 
 def test_blank_lines_do_not_keep_a_connection() -> None:
-    """What may stand between two requests does not put off the time within which the second must come."""
+    """Blank lines do not extend the time for the next request."""
     with running_server(Limits(request_s=0.2)) as running:
         raw = running.connect()
         running.send_speech(raw, input="hello")
@@ -170,7 +170,7 @@ def test_blank_lines_do_not_keep_a_connection() -> None:
 
 @pytest.mark.parametrize("part", [b"X-Long: " + b"x" * 5_000, b"X-Short: x\r\n" * 500])
 def test_a_head_too_large_is_refused(part: bytes) -> None:
-    """Headers without end are refused as soon as they are too long, whether as one or as many."""
+    """Headers are refused as soon as they exceed the limit."""
     with running_server(Limits(max_head_bytes=1_000)) as running:
         raw = running.connect()
         raw.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + part)
@@ -178,7 +178,7 @@ def test_a_head_too_large_is_refused(part: bytes) -> None:
 
 
 def test_too_many_connections_are_refused() -> None:
-    """A connection above the limit is answered 503 and closed; when one closes there is room again."""
+    """A connection above the limit gets 503; a closed one frees its place."""
     with running_server(Limits(max_connections=2)) as running:
         held = running.connect()
         held.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -193,8 +193,8 @@ def test_too_many_connections_are_refused() -> None:
         assert again.recv(65_536).startswith(b"HTTP/1.1 200")
 
 
-def test_who_is_far_too_many_is_not_waited_for() -> None:
-    """So many may take a moment to send their request, that the answer is not lost; further ones are told at once."""
+def test_connections_far_above_the_limit_are_refused_at_once() -> None:
+    """Some refused connections get time to send their request; further ones are refused at once."""
     with running_server(Limits(max_connections=1)) as running:
         assert running.client.get("/health").status_code == 200  # on the one connection that there is room for
         waited_for = [running.connect() for _ in range(MAX_TURNED_AWAY)]

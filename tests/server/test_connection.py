@@ -24,13 +24,13 @@ REQUEST = speech_bytes(input="你好，hello.", response_format="pcm")
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server that all tests of this file share."""
+    """A server shared by the tests of this file."""
     with running_server() as server:
         yield server
 
 
 def answer_to(running: Running, pieces: list[bytes]) -> bytes:
-    """What the server sends back to bytes in pieces, and the end of them."""
+    """Return the server's response to bytes sent in pieces."""
     with running.connect() as raw:
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for piece in pieces:
@@ -41,7 +41,7 @@ def answer_to(running: Running, pieces: list[bytes]) -> bytes:
 @given(st.lists(st.integers(0, len(REQUEST)), max_size=12))
 @settings(deadline=None)
 def test_a_request_may_come_in_any_pieces(running: Running, cuts: list[int]) -> None:
-    """However the network cuts a request, its sound is the same."""
+    """The audio is the same however the request is cut."""
     request = REQUEST.replace(b"Host", b"Connection: close\r\nHost", 1)
     at = sorted({0, len(request), *cuts})
     pieces = [request[start:end] for start, end in itertools.pairwise(at)]
@@ -74,10 +74,10 @@ def test_what_is_not_http_is_refused_in_the_envelope(running: Running, begun: by
 
 @pytest.mark.parametrize("target", ["CONNECT example.com:80", "GET http://[::1", "GET http://a:b:c/"])
 @pytest.mark.parametrize("before", [b"", b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n"])
-def test_a_target_that_is_no_address_is_refused(
+def test_a_malformed_target_is_refused(
     running: Running, target: str, before: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """What the parser of addresses chokes on is the client's fault: an answer, no traceback, on new and used lines."""
+    """A malformed target is the client's error, without a traceback."""
     with running.connect() as raw:
         if before:
             raw.sendall(before)
@@ -93,7 +93,7 @@ def test_a_target_that_is_no_address_is_refused(
 def test_a_head_too_large_is_refused_also_if_it_comes_at_once(
     running: Running, number: int, size: int, place: str
 ) -> None:
-    """Whether a head is taken depends on its size alone, not on how much of it one read brings."""
+    """The limit on heads does not depend on how they are cut."""
     extra = "".join(f"X-{index}: {'a' * size}\r\n" for index in range(number)) if place == "header" else ""
     query = "a" * (number * size) if place == "target" else ""
     head = f"GET /health?{query} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{extra}\r\n".encode()
@@ -108,7 +108,7 @@ def test_a_head_too_large_is_refused_also_if_it_comes_at_once(
 
 
 def test_a_websocket_is_not_opened(running: Running) -> None:
-    """There is no WebSocket behind the speech path; who asks for one gets an answer, not silence."""
+    """A handshake on the speech path gets an answer."""
     head = "GET /v1/audio/speech HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
     key = "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
     with running.connect() as raw:

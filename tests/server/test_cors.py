@@ -1,4 +1,4 @@
-"""Web pages: which may use the server, and what their browsers are told."""
+"""Access of web pages, and CORS."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def preflight(running: Running, origin: str, **headers: str) -> Any:
     "origin", [EVIL, "null", "http://good.example", f"{GOOD}:444", f"{GOOD}.evil.example", "x://["]
 )
 def test_other_pages_are_refused_on_every_path(running: Running, origin: str) -> None:
-    """Whatever they ask for, and whatever their browser asks before; no header lets them read the answer."""
+    """Requests and preflights of other pages are refused and unreadable."""
     for path in PATHS:
         answer = running.client.get(
             path.replace("{name}", "tone").replace("{text:path}", "a"), headers={"Origin": origin}
@@ -56,8 +56,8 @@ def test_other_pages_are_refused_on_every_path(running: Running, origin: str) ->
     assert refused.value.response.status_code == 403
 
 
-def test_allowed_pages_may_ask_and_read(running: Running) -> None:
-    """Preflights are answered, and answers can be read with the headers that say what they hold."""
+def test_allowed_pages_can_send_and_read(running: Running) -> None:
+    """Preflights are answered, and responses can be read with their headers."""
     before = preflight(running, GOOD, **{"Access-Control-Request-Headers": "authorization,content-type,x-yuliu-class"})
     assert before.status_code == 204
     assert before.headers["access-control-allow-origin"] == GOOD
@@ -78,7 +78,7 @@ def test_allowed_pages_may_ask_and_read(running: Running) -> None:
 
 
 def test_pages_of_other_servers_on_this_machine_are_others(running: Running) -> None:
-    """Another port is another origin, as is another scheme of a page that names no port, and another name."""
+    """Another port, scheme or name is another origin."""
     for origin in (f"http://127.0.0.1:{running.port + 1}", "http://127.0.0.1", f"http://localhost:{running.port}"):
         assert running.client.get("/v1/models", headers={"Origin": origin}).status_code == 403
         assert preflight(running, origin).status_code == 403
@@ -87,8 +87,8 @@ def test_pages_of_other_servers_on_this_machine_are_others(running: Running) -> 
         assert refused.value.response.status_code == 403
 
 
-def test_pages_of_the_server_and_what_is_no_page(running: Running) -> None:
-    """The server's own origin is welcome, and whoever sends none is no browser's page."""
+def test_own_pages_and_other_programs_are_allowed(running: Running) -> None:
+    """The server's own origin is allowed, and so are requests without an origin."""
     assert running.client.get("/v1/models", headers={"Origin": running.url}).status_code == 200
     answer = running.client.get("/v1/models")
     assert answer.status_code == 200
@@ -96,20 +96,20 @@ def test_pages_of_the_server_and_what_is_no_page(running: Running) -> None:
 
 
 def test_an_options_request_that_is_no_preflight_is_a_405(running: Running) -> None:
-    """As before."""
+    """An OPTIONS request that is not a preflight gets 405."""
     for headers in ({}, {"Origin": GOOD}):
         assert running.client.options(SPEECH, headers=headers).status_code == 405
 
 
 def test_odd_names_of_headers_are_not_repeated(running: Running) -> None:
-    """What goes back to the browser is made of names."""
+    """Only valid header names are echoed."""
     answer = preflight(running, GOOD, **{"Access-Control-Request-Headers": "a<b"})
     assert answer.status_code == 204
     assert "access-control-allow-headers" not in answer.headers
 
 
 def test_preflights_need_no_key_and_refusals_can_be_read(tmp_path: Path) -> None:
-    """Browsers send preflights without a key; then a page may learn that its key is wrong."""
+    """Preflights need no key, and a page can read that its key is wrong."""
     store = KeyStore(tmp_path)
     store.add(lambda digest: ApiKey("one", digest))
     with running_server(app={"origins": [GOOD], "keys": KeyRing(store)}) as running:
@@ -129,13 +129,13 @@ def test_preflights_need_no_key_and_refusals_can_be_read(tmp_path: Path) -> None
     ],
 )
 def test_origins_as_people_write_them(given_as: str, origin: str) -> None:
-    """Without a path, in small letters, as browsers send them."""
+    """Origins are normalised as browsers send them."""
     assert checked_origin(given_as) == origin
 
 
 @given(st.sampled_from(["*", "null", "https://", "https://a/b", "https://*.a", "https://a b"]) | st.text())
-def test_what_is_no_origin_is_refused(text: str) -> None:
-    """Rather than never to match; there is no sign for all of them."""
+def test_an_invalid_origin_is_refused(text: str) -> None:
+    """An invalid origin is an error; there is no wildcard."""
     if re.fullmatch(r"[a-z][a-z0-9+.-]*://[a-z0-9._:\[\]-]+", text.lower().rstrip("/")) is None:
         with pytest.raises(InvalidRequest, match="origin"):
             checked_origin(text)

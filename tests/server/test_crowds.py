@@ -1,4 +1,4 @@
-"""Many clients that connect and vanish, and readers that stall: nothing of them is left, little is held."""
+"""Crowds of clients that vanish or stall leave nothing and hold little memory."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ HELD_PER_READER_BYTES = 1_000_000
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
 
 def client_at(running: Running, moment: str) -> socket.socket:
-    """A client that has come so far."""
+    """Return a client at this stage."""
     raw = running.connect()
     sent = {
         "before_head": 0,
@@ -59,14 +59,14 @@ def vanish(raw: socket.socket, *, reset: bool) -> None:
 
 
 def num_left(running: Running) -> tuple[int, int, int, int]:
-    """Streams, segments, tasks and descriptors that there are."""
+    """Return the numbers of streams, segments, tasks and descriptors."""
     scheduler = running.synthesizer._scheduler
     descriptors = psutil.Process().num_fds()
     return running.synthesizer.num_streams, scheduler.num_jobs, running.server.num_tasks, descriptors
 
 
 def test_a_thousand_clients_that_vanish_leave_nothing(running: Running) -> None:
-    """Whenever they go, politely or not: no stream, no segment, no task, no descriptor stays, and no more is made."""
+    """No stream, segment, task or descriptor is left, and synthesis stops."""
     assert running.speech(input="hello").status_code == 200
     before = num_left(running)
     chance = random.Random(7)
@@ -84,7 +84,7 @@ def test_a_thousand_clients_that_vanish_leave_nothing(running: Running) -> None:
 
 @pytest.mark.parametrize("moment", MOMENTS[4:])
 def test_a_client_that_leaves_frees_everything(running: Running, moment: str) -> None:
-    """At most the step under way is finished, and thrown away."""
+    """At most the current step is finished, and dropped."""
     assert running.speech(input="hello").status_code == 200
     before = num_left(running)
     running.gate.close()
@@ -104,7 +104,7 @@ def test_a_client_that_leaves_frees_everything(running: Running, moment: str) ->
 
 
 def test_a_stalled_reader_holds_less_than_a_megabyte(running: Running) -> None:
-    """All that is made for one that reads nothing, if it were still here as it was made, 4 bytes a sample."""
+    """All audio made for a stalled reader fits in a megabyte of floats."""
     num_readers = 8
     raws = [running.connect(receive_bytes=4_096) for _ in range(num_readers)]
     for raw in raws:

@@ -1,4 +1,4 @@
-"""SIGTERM under load: nothing new is taken, and no sentence is cut while the time lasts. All doors at once."""
+"""SIGTERM under load on all endpoints: no new work, and streams finish within the time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEXT = LONG[:400]
 
 
 def test_no_sentence_is_cut_while_the_time_lasts() -> None:
-    """Requests that are spoken, that wait for their turn, that are half sent, and sockets: all get every sample."""
+    """Running, waiting and half-sent requests and sockets all get every sample."""
     with running_server(draining_for(Limits(), 20)) as running, ExitStack() as stack, ThreadPoolExecutor(16) as pool:
         wanted = pcm_of(running, TEXT)
         request = {"input": TEXT, "response_format": "pcm"}
@@ -55,7 +55,7 @@ def test_no_sentence_is_cut_while_the_time_lasts() -> None:
 
 
 def test_idle_connections_are_closed_at_once() -> None:
-    """They keep nobody waiting, whether they have sent a request before or not."""
+    """Idle connections do not delay the shutdown."""
     with running_server(draining_for(Limits(), 20)) as running:
         silent, used = running.connect(), running.connect()
         used.sendall(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -64,8 +64,8 @@ def test_idle_connections_are_closed_at_once() -> None:
         assert receive_all(silent) == receive_all(used) == b""
 
 
-def test_when_the_time_is_up_it_is_seen_that_something_is_missing() -> None:
-    """What is cut then is cut visibly."""
+def test_streams_that_outlast_the_drain_are_cut_visibly() -> None:
+    """Streams that are cut are cut visibly."""
     with running_server(draining_for(Limits(), 1)) as running:
         body = json.dumps({"input": LONG, "response_format": "pcm"})
         headers = {"Content-Type": "application/json"}
@@ -79,8 +79,8 @@ def test_when_the_time_is_up_it_is_seen_that_something_is_missing() -> None:
                     pass
 
 
-def test_the_time_of_sockets_ends_a_little_before() -> None:
-    """So that they can be told."""
+def test_sockets_drain_a_little_shorter() -> None:
+    """Sockets get time to send the error."""
     for drain_s in (1, 2, 30, 3600):
         limits = draining_for(Limits(), drain_s)
         assert limits.shutdown_s == drain_s

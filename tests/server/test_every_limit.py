@@ -1,4 +1,4 @@
-"""Every limit of a server is met by somebody here, who is told so by name; a limit that is new is missed here."""
+"""Every limit of the server is met once and reported; a new limit without a test fails."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def error_of(talk: Talk, context: str = "a") -> dict[str, Any]:
 
 
 def lines(running: Running, text: str) -> tuple[int, str]:
-    """What ``POST /v1/stream`` answers to a text that is refused."""
+    """Return the response of ``POST /v1/stream`` to a refused text."""
     answer = running.client.post("/v1/stream", content=text.encode(), headers={"Content-Type": "text/plain"})
     return answer.status_code, answer.json()["error"]["code"]
 
@@ -251,7 +251,7 @@ MEETING: dict[type, dict[str, Callable[[], None]]] = {
 
 
 def test_no_limit_is_missing() -> None:
-    """Whoever adds one says here what happens when it is met."""
+    """Each limit has a case here."""
     for kind, met in MEETING.items():
         given = {each.name for each in fields(kind) if not is_dataclass(getattr(kind(), each.name))}
         assert given == set(met), kind.__name__
@@ -260,13 +260,13 @@ def test_no_limit_is_missing() -> None:
 
 
 @pytest.mark.parametrize("meet", [meet for met in MEETING.values() for meet in met.values()])
-def test_it_is_met_and_told(meet: Callable[[], None]) -> None:
-    """With a status or a code that says which."""
+def test_each_limit_is_reported(meet: Callable[[], None]) -> None:
+    """The status or code names the limit."""
     meet()
 
 
 def test_two_hundred_idle_clients_of_each_kind_are_no_burden() -> None:
-    """Silent connections, used ones, and sockets that were opened: others are served, and all are still answered."""
+    """Two hundred silent, used and upgraded connections do not affect others."""
     with running_server() as running:
         wanted = running.speech(input="hello").content
         silent, used, opened = ([running.connect() for _ in range(200)] for _ in range(3))

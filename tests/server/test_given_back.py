@@ -1,4 +1,4 @@
-"""The places of a key, and of the server, are given back however a stream ends, at every door."""
+"""Quotas and capacity are released however a stream ends, on every endpoint."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def text_request(key: Key, text: str) -> bytes:
 
 
 def gone(locked: KeyedServer, request: bytes, *, when: str) -> None:
-    """Send a request, and leave at some moment."""
+    """Send a request, and leave at some stage."""
     raw = locked.running.connect(receive_bytes=4_096)
     if when == "waiting":
         locked.running.gate.close()
@@ -62,8 +62,10 @@ def gone(locked: KeyedServer, request: bytes, *, when: str) -> None:
 
 @pytest.mark.parametrize("request_of", [speech_request, text_request])
 @pytest.mark.parametrize("when", ["waiting", "sounding", "stalled"])
-def test_who_leaves(locked: KeyedServer, request_of: Callable[..., bytes], when: str) -> None:
-    """Before the first sound, amid it, or by reading nothing."""
+def test_clients_that_leave_release_everything(
+    locked: KeyedServer, request_of: Callable[..., bytes], when: str
+) -> None:
+    """Clients that leave before or amid the audio, or read nothing, release everything."""
     key = key_of_one(locked)
     gone(locked, request_of(key, LONG), when=when)
     assert_free(locked, key)
@@ -97,8 +99,8 @@ def test_who_leaves(locked: KeyedServer, request_of: Callable[..., bytes], when:
         ("/v1/stream", "application/x-ndjson", b'{"type": "config", "chunking": "none"}'),
     ],
 )
-def test_requests_that_are_answered(locked: KeyedServer, path: str, kind: str, body: bytes) -> None:
-    """Spoken, refused for whatever reason, or with more characters than the key has."""
+def test_answered_requests_release_everything(locked: KeyedServer, path: str, kind: str, body: bytes) -> None:
+    """Spoken and refused requests release everything."""
     key = key_of_one(locked, characters=80_000)
     with locked.running.connect() as raw:
         raw.sendall(raw_request(key, body, path=path, kind=kind))
@@ -107,7 +109,7 @@ def test_requests_that_are_answered(locked: KeyedServer, path: str, kind: str, b
 
 
 def end_of(talk: Talk) -> dict[str, Any]:
-    """The error or the end of the only context."""
+    """Return the error or the ending of the only context."""
     while not (found := [*talk.told("error"), *talk.told("done")]):
         talk.next()
     return found[0]
@@ -208,8 +210,8 @@ WAYS = (
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_contexts_of_sockets(locked: KeyedServer, way: Callable[[Talk, KeyedServer], None]) -> None:
-    """However they end, and whoever ends them."""
+def test_contexts_release_everything(locked: KeyedServer, way: Callable[[Talk, KeyedServer], None]) -> None:
+    """Contexts release everything however they end."""
     key = key_of_one(locked, characters=9_000)
 
     def small(raw: socket.socket) -> None:
@@ -222,8 +224,8 @@ def test_contexts_of_sockets(locked: KeyedServer, way: Callable[[Talk, KeyedServ
     assert_free(locked, key)
 
 
-def test_streams_whose_engine_fails(tmp_path: Path) -> None:
-    """Amid the sound and before it, at every door."""
+def test_failed_streams_release_everything(tmp_path: Path) -> None:
+    """Failures before and amid the audio release everything."""
     with keyed_server(tmp_path, fail_steps=frozenset(range(1, 1_000))) as locked:
         key = key_of_one(locked)
         for request_of in (speech_request, text_request) * 2:
@@ -244,7 +246,7 @@ def key_of_one(locked: KeyedServer, **terms: Any) -> Key:
 
 
 def assert_free(locked: KeyedServer, key: Key) -> None:
-    """There is room for one stream again, of the key and of the server; the last characters of the key may be gone."""
+    """Check that key and server have a free stream again."""
     running = locked.running
     running.wait_until(lambda: running.synthesizer.num_streams == 0)
     for _ in range(2):

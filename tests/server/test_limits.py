@@ -1,4 +1,4 @@
-"""Limits that fit the process."""
+"""Limits within those of the process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INFINITY = resource.RLIM_INFINITY
 
 @pytest.fixture
 def bound(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], list[tuple[int, int]]]:
-    """Gives the process a bound, and tells what it is raised to; nothing of it is real."""
+    """Fake the limit of the process, and record what it is raised to."""
 
     def pretend(soft: int, hard: int) -> list[tuple[int, int]]:
         raised: list[tuple[int, int]] = []
@@ -39,10 +39,10 @@ def bound(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], list[tuple[in
         (INFINITY, INFINITY, []),
     ],
 )
-def test_the_bound_is_raised_as_far_as_needed(
+def test_the_limit_is_raised_as_far_as_needed(
     bound: Callable[[int, int], list[tuple[int, int]]], soft: int, hard: int, raised: list[tuple[int, int]]
 ) -> None:
-    """Then all connections can be taken."""
+    """The limit is raised as far as needed."""
     seen = bound(soft, hard)
     assert within_descriptors(Limits()) == Limits()
     assert seen == raised
@@ -51,15 +51,15 @@ def test_the_bound_is_raised_as_far_as_needed(
 def test_fewer_connections_are_taken_where_it_stays_low(
     bound: Callable[[int, int], list[tuple[int, int]]], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """So that who is too many gets an answer, and files can be opened; the log says what to do."""
+    """Fewer connections are allowed, and the log says what to do."""
     bound(256, 1_000)
     assert within_descriptors(Limits()).max_connections == 1_000 - OTHER_DESCRIPTORS
     assert "few_descriptors limit=1000 connections=936 wanted=2048" in caplog.text
     assert "ulimit -n" in caplog.text
 
 
-def test_a_bound_that_cannot_be_raised_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some systems refuse what they said was allowed."""
+def test_a_limit_that_cannot_be_raised_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A system may refuse a limit that it reported as allowed."""
 
     def refuse(*_: object) -> None:
         raise ValueError("not allowed")

@@ -1,4 +1,4 @@
-"""What is logged, and what never is."""
+"""Contents of the log, and what it never contains."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SECRET = "xylophone "
 
 
 class BrokenSynthesizer(Synthesizer):
-    """A synthesizer with a bug whose error quotes what it was about."""
+    """A synthesizer with a bug whose error quotes the text."""
 
     def stream(self, **_: object) -> NoReturn:
         """Fail as a bug would."""
@@ -57,7 +57,7 @@ def lines_of(caplog: pytest.LogCaptureFixture) -> list[str]:
 
 
 def test_each_request_is_one_line_without_its_text(caplog: pytest.LogCaptureFixture) -> None:
-    """The line says who, how much, how fast and how it ended."""
+    """The line has voice, amounts, times and ending."""
     caplog.set_level(logging.INFO)
     with running_server() as running:
         headers = {"X-Request-Id": "turn-7"}
@@ -74,7 +74,7 @@ def test_each_request_is_one_line_without_its_text(caplog: pytest.LogCaptureFixt
 
 
 def test_a_failed_engine_is_logged_with_its_place(caplog: pytest.LogCaptureFixture) -> None:
-    """An operator learns what raised where, though not with which words, since they may quote the text."""
+    """The log has the class and place of the error, not its message."""
     with running_server(fail_steps=frozenset({0, 1}), error=ValueError) as running:
         running.speech(input=SECRET)
     (line,) = [line for line in lines_of(caplog) if "synthesis_failed id=" in line]
@@ -86,7 +86,7 @@ def test_a_failed_engine_is_logged_with_its_place(caplog: pytest.LogCaptureFixtu
 def test_a_bug_is_a_500_and_its_words_stay_out_of_the_log(
     caplog: pytest.LogCaptureFixture, synthesizer_class: type[Synthesizer]
 ) -> None:
-    """What no error class foresaw ends the request, is told as the server's fault, and logged by its place only."""
+    """An unexpected error is a 500, and is logged by its place only."""
     broken = synthesizer_class([local_spec("tone", ToneEngine)], {"tone": {"en": "tone"}}, default="tone")
     with serving(lambda: broken) as port, httpx.Client(base_url=f"http://127.0.0.1:{port}") as client:
         while client.get("/ready").status_code != 200:
@@ -123,8 +123,8 @@ def test_chained_errors_are_all_named() -> None:
     assert SECRET.strip() not in text
 
 
-def test_what_another_formatter_left_is_not_shown() -> None:
-    """A record that passed another handler holds a whole traceback, which stays where it was."""
+def test_a_cached_traceback_is_not_shown() -> None:
+    """A traceback cached by another formatter is not shown."""
     record = record_of(KeyError(SECRET))
     record.exc_text = SECRET
     assert SECRET not in LineFormatter().format(record)
@@ -150,8 +150,8 @@ asyncio.run(lose_errors())
 """
 
 
-def test_what_asyncio_reports_is_one_line_and_the_places() -> None:
-    """Errors that end up in the event loop are logged in our form too, without the values that asyncio shows."""
+def test_asyncio_errors_are_one_line_and_places() -> None:
+    """Errors reported by asyncio are logged without values."""
     finished = subprocess.run([sys.executable, "-c", LOSES_ERRORS], capture_output=True, text=True, check=True)
     first, first_place, second, second_place = finished.stderr.splitlines()
     assert " ERROR asyncio Future exception was never retrieved" in first

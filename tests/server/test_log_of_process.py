@@ -1,4 +1,4 @@
-"""The log of a real process: whatever it is asked at whatever door, it tells neither text nor keys."""
+"""The log of a real process contains neither text nor keys."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ FRAMES = [
 
 
 def ask_everything(server: ServerProgram, key: str | None) -> None:
-    """Right and wrong requests at all doors, with a good key, bad keys and none."""
+    """Send valid and invalid requests to all endpoints, with and without keys."""
     good = [{"Authorization": f"Bearer {key}"}, {"X-API-Key": key}] if key else []
     with httpx.Client(base_url=f"http://127.0.0.1:{server.port}", timeout=PATIENCE_S) as client:
         for headers in [*HEADERS, *good]:
@@ -96,10 +96,10 @@ def ask_everything(server: ServerProgram, key: str | None) -> None:
 @pytest.mark.parametrize("log_format", ["line", "json"])
 @pytest.mark.parametrize("has_key", [True, False])
 @pytest.mark.parametrize("fails", ["-9", "0"])
-def test_neither_text_nor_keys_are_told(
+def test_the_log_has_neither_text_nor_keys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log_format: str, has_key: bool, fails: str
 ) -> None:
-    """With keys and without, where the engine works and where it fails."""
+    """The log is clean with and without keys and failures."""
     monkeypatch.setenv("YULIU_HOME", str(tmp_path))
     key = None
     if has_key:

@@ -1,4 +1,4 @@
-"""A real server is scraped."""
+"""Metrics endpoints of a real server."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from yuliu.server.config import AppConfig
 
 
 def samples(client: httpx.Client) -> dict[str, float]:
-    """Sums over the labels of each sample."""
+    """Return the sum over the labels of each sample."""
     answer = client.get("/metrics")
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/plain; version=")
@@ -29,7 +29,7 @@ def samples(client: httpx.Client) -> dict[str, float]:
 
 
 def test_metrics_are_scraped() -> None:
-    """In the form that Prometheus reads, from the process that serves."""
+    """The metrics are in the form of Prometheus."""
     with running_server() as running:
         found = samples(running.client)
         again = samples(running.client)
@@ -38,7 +38,7 @@ def test_metrics_are_scraped() -> None:
 
 
 def test_tasks_are_counted_and_go_back_to_what_they_were() -> None:
-    """More while somebody is served, and none left behind."""
+    """The number rises while a client is served, and returns to its former value."""
     with running_server() as running:
         idle = samples(running.client)["yuliu_tasks"]
         running.gate.close()
@@ -54,7 +54,7 @@ def test_tasks_are_counted_and_go_back_to_what_they_were() -> None:
 
 
 def test_complaints_are_counted_and_logged_by_id(caplog: pytest.LogCaptureFixture) -> None:
-    """In the metrics, in the last minute, and in one line each."""
+    """A complaint appears in metrics, statistics and log."""
     caplog.set_level(logging.INFO)
     with running_server() as running:
         for _ in range(2):
@@ -68,7 +68,7 @@ def test_complaints_are_counted_and_logged_by_id(caplog: pytest.LogCaptureFixtur
 
 
 def test_bad_complaints_are_refused() -> None:
-    """With the envelope of all errors, before more is read than a complaint needs."""
+    """Bad complaints are refused within the body limit."""
     with running_server() as running:
         wrong = running.client.post("/v1/feedback", json={"stream": "turn-7", "kind": "bad"})
         long = running.client.post("/v1/feedback", json={"stream": "turn-7", "kind": "x" * 2_000})
@@ -79,8 +79,8 @@ def test_bad_complaints_are_refused() -> None:
     assert (other.status_code, other.headers["allow"]) == (405, "POST")
 
 
-async def test_the_paths_tell_of_the_metrics_that_they_were_given() -> None:
-    """One object is told by the parts of a process, and read here."""
+async def test_the_paths_show_the_metrics_they_were_given() -> None:
+    """The endpoints show the metrics object that they were given."""
     metrics = Metrics()
     metrics.stream_ended(report())
     app = create_app(lambda: pytest.fail("no voices are needed"), AppConfig(metrics=metrics))

@@ -1,4 +1,4 @@
-"""Many clients at once, at every door, in bare samples and encoded: each gets its own sound, to the last byte."""
+"""Many concurrent clients on every endpoint and format get their own audio."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def speech(running: Running, text: str, sound_format: str) -> bytes:
 
 
 def events(running: Running, text: str, sound_format: str) -> bytes:
-    """The same, as events."""
+    """``POST /v1/audio/speech`` with events."""
     body = {"input": text, "response_format": sound_format, "stream_format": "sse"}
     answer = asked(running, "/v1/audio/speech", json.dumps(body).encode(), "application/json")
     told = [json.loads(line[6:]) for line in answer.decode().splitlines() if line.startswith("data: ")]
@@ -38,12 +38,12 @@ def events(running: Running, text: str, sound_format: str) -> bytes:
 
 
 def text_body(running: Running, text: str, sound_format: str) -> bytes:
-    """``POST /v1/stream`` with bare text, in two pieces."""
+    """``POST /v1/stream`` with plain text in two pieces."""
     return asked(running, f"/v1/stream?format={sound_format}", text.encode(), "text/plain")
 
 
 def lines_body(running: Running, text: str, sound_format: str) -> bytes:
-    """The same, as messages in lines."""
+    """``POST /v1/stream`` with messages in lines."""
     said = [{"type": "start", "format": sound_format}, *({"type": "text", "text": each} for each in text)]
     body = "".join(json.dumps(each) + "\n" for each in said).encode()
     return asked(running, "/v1/stream", body, "application/x-ndjson")
@@ -67,7 +67,7 @@ FORMATS = ("pcm", "mp3", "opus")
 
 
 def asked(running: Running, path: str, body: bytes, kind: str) -> bytes:
-    """All of the answer, on a connection of its own."""
+    """Return the whole response, on a new connection."""
 
     def pieces() -> Iterator[bytes]:
         yield body[: len(body) // 2]
@@ -80,19 +80,19 @@ def asked(running: Running, path: str, body: bytes, kind: str) -> bytes:
 
 
 def text_of(number: int) -> str:
-    """No two alike, and none like another read backwards."""
+    """Return a text that differs from all others, also reversed."""
     return f"Client {chr(97 + number)} says {'la ' * (number % 5)}this. 第{number}个人说{'好' * (number % 7)}。" * 3
 
 
 def carry_all(running: Running) -> None:
-    """However slow the machine is at the moment, nobody is turned away."""
+    """Admit everything, however slow the machine is."""
     scheduler = running.synthesizer._scheduler
     scheduler.tune(replace(scheduler.tuning, max_load=1e9))
 
 
 @pytest.mark.parametrize("num_workers", [1, 2])
 def test_no_client_hears_anothers_sound(num_workers: int) -> None:
-    """All doors and formats at once, forty-five clients and twice the contexts, on one thread that speaks or two."""
+    """Forty-five clients on all endpoints and formats, with one worker or two."""
     with running_server(num_workers=num_workers) as running:
         kinds = [(door, each) for door in DOORS for each in FORMATS] * TURNS
         jobs = [(door, text_of(number), each) for number, (door, each) in enumerate(kinds)]

@@ -1,4 +1,4 @@
-"""What a request asks for beside its text: in the stream's options, and through OpenAI's own client."""
+"""Options of a request, and their use through OpenAI's client."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Listener(ToneEngine):
-    """Keeps what it was asked to plan."""
+    """Engine that records its plans."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,14 +40,14 @@ def options_of(**fields: Any) -> StreamOptions:
     return stream_options(SpeakingQuery(manner=parse_synthesis_options(fields, {}), is_complete=True), presets())
 
 
-def test_nothing_asked_is_an_ordinary_stream() -> None:
-    """Standard class, as important as others, made as far ahead as it may be."""
+def test_defaults_give_an_ordinary_stream() -> None:
+    """Without options a stream has the standard class and weight."""
     terms = options_of().terms
     assert (terms.stream_class, terms.weight, terms.max_lead_s) == (StreamClass.STANDARD, 1.0, None)
 
 
 def test_a_preset_is_followed_and_overridden() -> None:
-    """What the request says itself is stronger than its preset."""
+    """Fields of the request override its preset."""
     preset = presets()["dialogue"]
     terms = options_of(preset="dialogue").terms
     assert (terms.stream_class, terms.max_lead_s) == (preset.stream_class, preset.max_lead_s)
@@ -70,14 +70,14 @@ def test_a_preset_is_followed_and_overridden() -> None:
     ],
 )
 def test_a_wrong_value_names_its_field(fields: dict[str, Any], param: str) -> None:
-    """Whoever sent it is told which one it is."""
+    """The error names the field."""
     with pytest.raises(InvalidRequest) as caught:
         options_of(**fields)
     assert caught.value.param == param
 
 
 def test_openais_client_can_ask_for_all_of_it(caplog: pytest.LogCaptureFixture) -> None:
-    """Through ``extra_body`` and ``extra_headers``, which its users have."""
+    """Options can be given in ``extra_body`` and ``extra_headers``."""
     caplog.set_level(logging.INFO)
     listener = Listener()
     with (
@@ -104,7 +104,7 @@ def test_openais_client_can_ask_for_all_of_it(caplog: pytest.LogCaptureFixture) 
 
 
 def test_presets_are_listed() -> None:
-    """As they may be named and overridden, an operator's own too."""
+    """Built-in and custom presets are listed and can be named."""
     own = {"ours": presets()["dialogue"]}
     with running_server() as running:
         listed = running.client.get("/v1/presets").json()["presets"]
@@ -116,7 +116,7 @@ def test_presets_are_listed() -> None:
 
 
 def test_a_lead_in_comes_before_all_sound() -> None:
-    """Silence, as long as asked for, while nothing is made yet; then the same sound as ever."""
+    """The lead-in is sent before synthesis, then the usual audio."""
     with running_server() as running:
         plain = running.speech(input="hello", response_format="pcm").content
         running.gate.close()
@@ -135,7 +135,7 @@ def test_a_lead_in_comes_before_all_sound() -> None:
 
 
 def test_a_lead_in_to_nothing_is_cut_off() -> None:
-    """Silence alone is not taken for a text that was spoken."""
+    """A response of silence alone is cut off."""
     with running_server() as running:
         raw = running.connect()
         running.send_speech(raw, input="……", lead_in_ms=100)
@@ -145,8 +145,8 @@ def test_a_lead_in_to_nothing_is_cut_off() -> None:
         assert running.speech(input="……").status_code == 400
 
 
-def test_the_mode_is_told() -> None:
-    """Where much is waiting, new requests are spoken in whole sentences, and say so."""
+def test_the_mode_is_reported() -> None:
+    """Under backlog the header reports the throughput mode."""
     with running_server() as running:
         text = "one two three four five six seven eight nine ten, " * 2
         usual = running.speech(input=text)
@@ -158,8 +158,8 @@ def test_the_mode_is_told() -> None:
         assert running.engine.num_plans - num_plans < num_plans
 
 
-def test_the_longest_text_is_taken() -> None:
-    """Whatever script it is in, escaped or not; a longer one is refused by its field."""
+def test_the_longest_text_is_accepted() -> None:
+    """The maximum holds for any script; a longer text is refused."""
     limit = SpeechLimits().max_characters
     with running_server() as running:
         for text in ("\U0001f600" * limit, "……" * (limit // 2)):

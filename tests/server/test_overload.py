@@ -1,4 +1,4 @@
-"""More than can be carried: who is refused, how they are told, and what OpenAI's client makes of it."""
+"""Overload: refusals, advice to retry, and OpenAI's client."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def speak_by_openai(running: Running, max_retries: int) -> bytes:
 
 
 def rejected(running: Running, stream_class: str, reason: str) -> float:
-    """How many were, as the server tells it."""
+    """Return the number of rejections from the metrics."""
     labels = {"class": stream_class, "decision": "rejected", "reason": reason}
     families = text_string_to_metric_families(running.client.get("/metrics").text)
     samples = (sample for family in families for sample in family.samples)
@@ -40,12 +40,12 @@ def rejected(running: Running, stream_class: str, reason: str) -> float:
 
 
 def patch_sleep(monkeypatch: pytest.MonkeyPatch, sleep: Callable[[float], None]) -> None:
-    """In OpenAI's client alone."""
+    """Patch the sleep of OpenAI's client only."""
     monkeypatch.setattr(openai._base_client, "time", SimpleNamespace(**{**vars(time), "sleep": sleep}))
 
 
 def test_openais_client_raises_rate_limit_error() -> None:
-    """Its own class, with our code, and the header that says when to try again."""
+    """The client raises its own class with the code and Retry-After."""
     with running_server(Limits(max_streams=1)) as running:
         running.gate.close()
         running.send_speech(running.connect(), input="hello")
@@ -57,8 +57,8 @@ def test_openais_client_raises_rate_limit_error() -> None:
         assert rejected(running, "standard", "max_streams") == 1
 
 
-def test_openais_client_tries_again_when_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It waits as long as ``Retry-After`` says, and is served when there is room."""
+def test_openais_client_retries_as_advised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The client waits as long as ``Retry-After`` says, then succeeds."""
     with running_server(Limits(max_streams=1)) as running:
         running.gate.close()
         first = running.connect()
@@ -79,7 +79,7 @@ def test_openais_client_tries_again_when_it_was_told_to(monkeypatch: pytest.Monk
 
 
 def test_openais_client_gives_up_after_its_retries(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each time it is told the same."""
+    """The client gives up after its retries."""
     with running_server(Limits(max_streams=1)) as running:
         running.gate.close()
         running.send_speech(running.connect(), input="hello")
@@ -91,8 +91,8 @@ def test_openais_client_gives_up_after_its_retries(monkeypatch: pytest.MonkeyPat
         assert waits_s == [1.0, 1.0]
 
 
-def test_texts_together_are_bounded() -> None:
-    """What is held for requests that come and that are spoken has a bound; when one ends there is room again."""
+def test_memory_for_texts_is_limited() -> None:
+    """Memory of all requests is limited; a request that ends frees its part."""
     text = "x" * 3_000
     with running_server(Limits(max_body_bytes_held=4_000)) as running:
         running.gate.close()
@@ -109,7 +109,7 @@ def test_texts_together_are_bounded() -> None:
 
 
 def test_half_received_texts_count_and_are_given_back() -> None:
-    """Also from clients that send slowly, and until they leave."""
+    """Half-received texts are counted until their clients leave."""
     with running_server(Limits(max_body_bytes_held=4_000)) as running:
         before = running.server.num_tasks
         slow = running.connect()
@@ -121,8 +121,8 @@ def test_half_received_texts_count_and_are_given_back() -> None:
         running.wait_until(lambda: running.speech(input="x" * 3_000).status_code == 200)
 
 
-def test_a_cut_body_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
-    """A failure amid the sound is told once in the log, by us."""
+def test_a_cut_body_is_logged_once(caplog: pytest.LogCaptureFixture) -> None:
+    """A failure amid the audio is logged once."""
     with running_server(fail_steps=frozenset({1, 2})) as running:
         raw = running.connect()
         running.send_speech(raw, input="one two three four five six seven eight nine ten. " * 8)
@@ -134,7 +134,7 @@ def test_a_cut_body_is_no_complaint(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def full(running: Running, **rules: Any) -> socket.socket:
-    """Make the server carry one stream only, and one client be spoken to; whoever comes then has to wait."""
+    """Fill the server with one stream, so that the next one waits."""
     scheduler = running.synthesizer._scheduler
     tuning = scheduler.tuning
     classes = {each: replace(found, **rules) for each, found in tuning.classes.items()}
@@ -151,7 +151,7 @@ def num_waiting(running: Running) -> int:
 
 
 def test_a_client_that_leaves_while_it_waits_frees_its_place() -> None:
-    """It was never spoken to, and is not let in later; nothing of it is left."""
+    """Its stream is never admitted, and nothing is left."""
     with running_server() as running:
         first = full(running, max_wait_s=PATIENCE_S)
         before = running.server.num_tasks
@@ -168,8 +168,8 @@ def test_a_client_that_leaves_while_it_waits_frees_its_place() -> None:
         assert running.engine.num_plans == num_plans
 
 
-def test_who_waits_is_served_when_there_is_room() -> None:
-    """A short wait is no refusal."""
+def test_a_waiting_stream_is_served_when_there_is_room() -> None:
+    """A stream that waits briefly is served."""
     with running_server() as running:
         first = full(running, max_wait_s=PATIENCE_S)
         waiting = running.connect()
@@ -181,8 +181,8 @@ def test_who_waits_is_served_when_there_is_room() -> None:
 
 
 @pytest.mark.parametrize("rules", [{"max_waiting": 0}, {"max_wait_s": 0.02}])
-def test_what_cannot_be_carried_is_refused_before_it_starts(rules: dict[str, Any]) -> None:
-    """429 with the scheduler's own estimate of when to try again; it counts by class and reason."""
+def test_overload_is_refused_before_the_start(rules: dict[str, Any]) -> None:
+    """The refusal is 429 with the scheduler's estimate, counted by class and reason."""
     with running_server() as running:
         full(running, **rules)
         refused = running.speech(input="hello", **{"class": "interactive"})

@@ -1,4 +1,4 @@
-"""Bodies that are too large, and clients that are gone before theirs is whole: at every path that reads one."""
+"""Too large and incomplete bodies on every path that reads one."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def running(tmp_path: Path) -> Iterator[Running]:
 
 
 def test_every_path_that_takes_a_body_is_here() -> None:
-    """The native stream, whose bodies have no end, is tried elsewhere."""
+    """Every path with a body is covered; streamed bodies are tested elsewhere."""
     with running_server() as running:
         routes = running.client.get("/nothing").json()["error"]["message"].partition("served are ")[2].split(", ")
         taking = set()
@@ -55,7 +55,7 @@ def test_every_path_that_takes_a_body_is_here() -> None:
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_body_too_large_is_not_read(running: Running, path: str, declared: bool) -> None:
-    """With the limit in the message; declared sizes are refused before anything is read, others on the way."""
+    """The error has the limit; declared sizes are refused before reading."""
     limit = PATHS[path]
     with running.connect() as raw:
         framing = f"Content-Length: {limit + 1}\r\n\r\n" if declared else "Transfer-Encoding: chunked\r\n\r\n"
@@ -72,7 +72,7 @@ def test_a_body_too_large_is_not_read(running: Running, path: str, declared: boo
 def test_a_client_gone_amid_its_body_leaves_nothing(
     running: Running, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """No task, no line of complaint, no change."""
+    """No task, no log line and no change is left."""
     caplog.set_level(logging.WARNING)
     assert running.client.get("/health").status_code == 200
     before = running.server.num_tasks
@@ -91,8 +91,8 @@ def test_a_client_gone_amid_its_body_leaves_nothing(
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_lie_about_the_length_hurts_the_liar_only(running: Running, path: str) -> None:
-    """Too little is waited for, too much is a request of its own: each is answered, and others are served."""
+def test_a_wrong_length_affects_its_connection_only(running: Running, path: str) -> None:
+    """Wrong lengths affect only their own connection."""
     with running.connect() as raw:
         raw.sendall(
             (path + HEAD.replace("close", "keep-alive") + "Content-Length: 1\r\n\r\n{}garbage\r\n\r\n").encode()

@@ -25,8 +25,8 @@ LONG = "one two three four five six seven eight nine ten. " * 5
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "0", "::ffff:0.0.0.0", "192.0.2.7", "2001:db8::7", "fe80::1%lo"])
-def test_reachable_addresses_have_to_be_asked_for(host: str) -> None:
-    """However they are written: the server is not exposed by accident."""
+def test_reachable_addresses_need_expose(host: str) -> None:
+    """An address that other machines reach needs ``expose``, however it is written."""
     with pytest.raises(InvalidRequest, match="other machines") as caught:
         listening_socket(host, 0, expose=False, stall_s=60)
     assert caught.value.param == "host"
@@ -46,7 +46,7 @@ LAN, LOOPBACK = ("192.0.2.7", 0), ("127.0.0.1", 0)
     ],
 )
 def test_a_name_is_what_it_stands_for(monkeypatch: pytest.MonkeyPatch, found: list[Any], is_refused: bool) -> None:
-    """The address that is listened on counts, of several the one that is taken, not what the name looks like."""
+    """The resolved address counts, not the name."""
     given = [(family, socket.SOCK_STREAM, 0, "", address) for family, address in found]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: given)
     if is_refused:
@@ -72,7 +72,7 @@ def test_a_port_in_use_is_an_error() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not hand these options on")
 def test_connections_inherit_the_options() -> None:
-    """An accepted connection sends at once, buffers little, and is given up when the peer is lost."""
+    """Accepted connections have the options of the listening socket."""
     with listening_socket("127.0.0.1", 0, expose=False, stall_s=7) as listener:
         with socket.create_connection(listener.getsockname()[:2], timeout=5):
             accepted, _ = listener.accept()
@@ -94,7 +94,7 @@ def process(how: str) -> Iterator[subprocess.Popen[str]]:
 
 
 def read_until(server: subprocess.Popen[str], pattern: str) -> tuple[re.Match[str], str]:
-    """Read the log until a line matches; gives the match and what was read."""
+    """Read the log until a line matches. Return the match and the text read."""
     assert server.stderr is not None
     read = ""
     for line in server.stderr:
@@ -105,7 +105,7 @@ def read_until(server: subprocess.Popen[str], pattern: str) -> tuple[re.Match[st
 
 
 def test_sigterm_lets_streams_finish() -> None:
-    """A stream under way at SIGTERM is spoken to its end, then the process ends; the log never tells the text."""
+    """A running stream finishes after SIGTERM, and the log has no text."""
     with process("tone") as server:
         port = int(read_until(server, r"listening host=127\.0\.0\.1 port=(\d+)")[0][1])
         read_until(server, "ready voices=tone")
@@ -126,7 +126,7 @@ def test_sigterm_lets_streams_finish() -> None:
 
 @pytest.mark.parametrize(("how", "says"), [("broken", "run 'yuliu voices pull tone'"), ("crashing", "ValueError")])
 def test_a_server_whose_voices_cannot_be_loaded_ends(how: str, says: str) -> None:
-    """A server that could never speak does not pretend to run, and says why."""
+    """A server without voices ends and gives the reason."""
     with process(how) as server:
         assert server.stderr is not None
         log = server.stderr.read()

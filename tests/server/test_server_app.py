@@ -1,4 +1,4 @@
-"""The paths beside speech, loading, and who may call."""
+"""Paths beside speech, loading, and the Host check."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SlowLoad:
-    """Voices that are loaded when a test says so."""
+    """A load that waits for the test."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.engine = ToneEngine()
@@ -59,7 +59,7 @@ def client() -> Iterator[httpx.Client]:
 
 
 def test_the_port_is_open_while_voices_load() -> None:
-    """From the start the server answers; what needs a voice is put off until there is one."""
+    """The server answers from the start; paths that need a voice answer 503."""
     load = SlowLoad()
     with serving(load) as port, httpx.Client(base_url=f"http://localhost:{port}") as client:
         assert client.get("/health").status_code == 200
@@ -74,7 +74,7 @@ def test_the_port_is_open_while_voices_load() -> None:
 
 
 def test_the_synthesizer_is_closed_at_the_end() -> None:
-    """The engines are released when the server stops, even if it stops while they are being loaded."""
+    """Engines are released when the server stops, also while loading."""
     load = SlowLoad()
     with serving(load):
         load.go()
@@ -85,8 +85,8 @@ def test_the_synthesizer_is_closed_at_the_end() -> None:
     ("error", "says"),
     [(VoiceNotReady("run 'yuliu voices pull'"), "run 'yuliu"), (ValueError("a path"), "server's log")],
 )
-def test_a_failed_load_is_told(error: Exception, says: str) -> None:
-    """Voices that cannot be loaded never become ready; why is told if it is meant for callers."""
+def test_a_failed_load_is_reported(error: Exception, says: str) -> None:
+    """The server never becomes ready, and reports reasons meant for clients."""
     load = SlowLoad(error)
     with serving(load) as port, httpx.Client(base_url=f"http://localhost:{port}") as client:
         load.go()
@@ -97,7 +97,7 @@ def test_a_failed_load_is_told(error: Exception, says: str) -> None:
 
 
 def test_models_and_voices_are_listed(client: httpx.Client) -> None:
-    """The lists hold what can be asked for."""
+    """The lists have all models and voices."""
     models = client.get("/v1/models").json()["data"]
     assert [model["id"] for model in models] == [*MODELS, "tone"]
     assert client.get("/v1/models/tone").json()["id"] == "tone"
@@ -108,7 +108,7 @@ def test_models_and_voices_are_listed(client: httpx.Client) -> None:
 
 @pytest.mark.parametrize("path", ["/", "/v1/audio/speech/", "/v1/nothing", "/v1/models/nothing", "/%ff", "//"])
 def test_an_unknown_path_is_a_404_in_the_envelope(client: httpx.Client, path: str) -> None:
-    """What is not there is said in the form that clients parse, without a redirect."""
+    """An unknown path is a 404 in the envelope, without a redirect."""
     answer = client.get(path)
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] in ("not_found", "model_not_found")
@@ -116,7 +116,7 @@ def test_an_unknown_path_is_a_404_in_the_envelope(client: httpx.Client, path: st
 
 @pytest.mark.parametrize("path", ["/health", "/ready", "/v1/models", "/v1/audio/voices"])
 def test_a_wrong_method_is_a_405_in_the_envelope(client: httpx.Client, path: str) -> None:
-    """What is only read cannot be posted to."""
+    """A read-only path refuses POST."""
     answer = client.post(path)
     assert answer.status_code == 405
     assert "GET" in answer.headers["allow"]
@@ -148,7 +148,7 @@ def test_probes_may_use_head(client: httpx.Client, path: str) -> None:
     ],
 )
 async def test_only_loopback_names_are_answered(host: str, status: int) -> None:
-    """A page that makes its own name point here is turned away by the name."""
+    """Only loopback names are accepted in the Host header."""
     answer = await get_health(host)
     assert answer.status_code == status
     if status == 421:

@@ -1,4 +1,4 @@
-"""Lexicons over HTTP: changed while the server runs, heard at the next stream."""
+"""Lexicons over HTTP: changes apply to the next stream."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TSV = {"Content-Type": "text/tab-separated-values"}
 
 
 class Listener(ToneEngine):
-    """Keeps the hints that it was given."""
+    """Engine that records its hints."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ async def client(tmp_path: Path, listener: Listener) -> AsyncIterator[httpx.Asyn
 
 
 async def test_a_lexicon_is_made_read_changed_and_removed(client: httpx.AsyncClient) -> None:
-    """Each answer tells the version, in its tag and in the body."""
+    """Each response has the version in its tag and body."""
     path = "/v1/lexicons/games"
     assert (await client.get(path)).status_code == 404
     made = await client.put(path, content=b"SQL\tsequel\n", headers=TSV)
@@ -92,7 +92,7 @@ async def test_a_lexicon_is_made_read_changed_and_removed(client: httpx.AsyncCli
     [("text/tab-separated-values", "text\t"), ("application/pls+xml", "<?xml"), ("*/*", "{")],
 )
 async def test_the_form_of_an_answer_is_chosen(client: httpx.AsyncClient, accept: str, begins: str) -> None:
-    """A table, PLS or JSON."""
+    """The response is a table, PLS or JSON."""
     await client.put("/v1/lexicons/a", content=b"SQL\tsequel\n", headers=TSV)
     answer = await client.get("/v1/lexicons/a", headers={"Accept": accept})
     assert answer.text.startswith(begins)
@@ -100,7 +100,7 @@ async def test_the_form_of_an_answer_is_chosen(client: httpx.AsyncClient, accept
 
 
 async def test_two_writers_are_kept_apart(client: httpx.AsyncClient) -> None:
-    """A change for an older version is a 412, and nothing is changed."""
+    """A change of an older version is a 412 and has no effect."""
     path = "/v1/lexicons/a"
     await client.put(path, json=[], headers={"If-Match": '"0"'})
     await client.put(path, json={"entries": [{"text": "a", "reading": "b"}]}, headers={"If-Match": '"1"'})
@@ -128,7 +128,7 @@ async def test_two_writers_are_kept_apart(client: httpx.AsyncClient) -> None:
 async def test_wrong_bodies_are_explained(
     client: httpx.AsyncClient, body: bytes, headers: dict[str, str], says: str
 ) -> None:
-    """A 400 in the envelope; nothing is made."""
+    """A wrong body is a 400 and creates nothing."""
     answer = await client.put("/v1/lexicons/a", content=body, headers=headers)
     assert answer.status_code == 400
     assert says in answer.json()["error"]["message"]
@@ -136,19 +136,19 @@ async def test_wrong_bodies_are_explained(
 
 
 async def test_too_large_a_body_is_not_read(client: httpx.AsyncClient) -> None:
-    """413, as everywhere."""
+    """A too large body is a 413."""
     answer = await client.put("/v1/lexicons/a", content=b" " * (MAX_BODY_BYTES + 1), headers=TSV)
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "body_too_large")
 
 
 @pytest.mark.parametrize("name", ["..%2Fa", "A", "a.b"])
 async def test_names_cannot_leave_the_folder(client: httpx.AsyncClient, name: str) -> None:
-    """Refused before anything is touched."""
+    """Names that leave the folder are refused."""
     assert (await client.put(f"/v1/lexicons/{name}", json=[])).status_code in (400, 404)
 
 
 async def test_a_change_is_heard_at_the_next_stream(client: httpx.AsyncClient, listener: Listener) -> None:
-    """The global lexicon holds for all, a named one for those who name it, entries of a request for it alone."""
+    """Global, named and inline entries apply to their streams."""
     speech = {"input": "SQL and GIF."}
     assert (await client.post("/v1/audio/speech", json=speech)).status_code == 200
     await client.post("/v1/lexicons/default/entries", json={"text": "SQL", "reading": "sequel"})
@@ -161,7 +161,7 @@ async def test_a_change_is_heard_at_the_next_stream(client: httpx.AsyncClient, l
 
 
 async def test_an_unknown_lexicon_is_a_400_that_names_the_field(client: httpx.AsyncClient) -> None:
-    """Nothing is spoken without it."""
+    """An unknown lexicon is a 400."""
     answer = await client.post("/v1/audio/speech", json={"input": "hi", "lexicon": "nothing"})
     assert answer.status_code == 400
     assert (answer.json()["error"]["code"], answer.json()["error"]["param"]) == ("unknown_lexicon", "lexicon")

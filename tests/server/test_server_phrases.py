@@ -1,4 +1,4 @@
-"""Phrases over HTTP: spoken once, sent at once."""
+"""Phrases over HTTP are synthesised once and sent at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HELLO = "你好，hello there. 请问有什么可以帮您？"
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
@@ -28,7 +28,7 @@ def listed(running: Running) -> list[str]:
 
 
 def test_a_phrase_is_made_once_and_sounds_the_same(running: Running) -> None:
-    """When it is asked for nothing is planned and nothing is stepped, and its bytes are those of before."""
+    """A pinned phrase is sent without synthesis, with the same bytes."""
     whole = running.speech(input=HELLO, response_format="pcm").content
     answer = running.client.post("/v1/phrases", json={"phrases": [HELLO, "Goodbye."]})
     assert answer.json() == {"phrases": [{"text": text, "voice": "tone"} for text in (HELLO, "Goodbye.")]}
@@ -39,8 +39,8 @@ def test_a_phrase_is_made_once_and_sounds_the_same(running: Running) -> None:
     assert (running.engine.num_plans, running.engine.num_steps) == before
 
 
-def test_what_is_removed_is_made_again(running: Running) -> None:
-    """One by one, or all."""
+def test_a_removed_phrase_is_synthesised_again(running: Running) -> None:
+    """Phrases can be removed singly or all at once."""
     running.client.post("/v1/phrases", json={"phrases": ["One.", "Two/three?", "Four."]})
     assert running.client.delete(f"/v1/phrases/{quote('Two/three?', safe='')}").status_code == 204
     assert listed(running) == ["One.", "Four."]
@@ -53,7 +53,7 @@ def test_what_is_removed_is_made_again(running: Running) -> None:
 
 
 def test_wrong_phrases_are_explained(running: Running) -> None:
-    """Those before a wrong one are kept."""
+    """Phrases before a wrong one are kept."""
     answer = running.client.post("/v1/phrases", json={"phrases": ["One.", "……"]})
     assert (answer.status_code, answer.json()["error"]["param"]) == (400, "phrases")
     assert "phrases[1]" in answer.json()["error"]["message"]
@@ -65,7 +65,7 @@ def test_wrong_phrases_are_explained(running: Running) -> None:
 
 
 def test_all_phrases_together_are_bounded(running: Running) -> None:
-    """Those that are kept already count."""
+    """The total includes phrases that are already kept."""
     assert running.client.post("/v1/phrases", json={"phrases": ["One."]}).status_code == 200
     many = [f"a{number}" for number in range(1_000)]
     assert running.client.post("/v1/phrases", json={"phrases": many}).status_code == 400
@@ -73,7 +73,7 @@ def test_all_phrases_together_are_bounded(running: Running) -> None:
 
 
 def test_phrases_are_spoken_one_request_at_a_time(running: Running) -> None:
-    """Who comes meanwhile is told to come again, and others are spoken to as ever."""
+    """A concurrent request is refused with advice to retry; speech goes on."""
     running.gate.close()
     first = running.connect()
     body = b'{"phrases": ["One."]}'

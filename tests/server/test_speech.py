@@ -32,7 +32,7 @@ LONG = "one two three four five six seven eight nine ten. " * 8
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
+    """A server with default limits, shared by the tests of this file."""
     with running_server() as server:
         yield server
 
@@ -44,7 +44,7 @@ def error_of(answer: httpx.Response) -> dict[str, Any]:
 
 
 def test_pcm_is_the_sound_and_nothing_else(running: Running) -> None:
-    """The bytes of a PCM answer are the samples that the library gives for the text."""
+    """A PCM response is the library's samples."""
     text = "你好，hello world. 再见。"
     answer = running.speech(input=text, response_format="pcm")
     assert answer.status_code == 200
@@ -52,7 +52,7 @@ def test_pcm_is_the_sound_and_nothing_else(running: Running) -> None:
 
 
 def test_wav_is_a_header_before_the_same_sound(running: Running) -> None:
-    """A WAV answer opens as mono 16-bit sound at the voice's rate, and holds the same samples."""
+    """A WAV response is mono 16-bit at the voice's rate, with the same samples."""
     answer = running.speech(input=LONG)
     with wave.open(io.BytesIO(answer.content)) as file:
         assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24_000)
@@ -60,7 +60,7 @@ def test_wav_is_a_header_before_the_same_sound(running: Running) -> None:
 
 
 def test_the_headers_say_how_to_read_the_sound(running: Running) -> None:
-    """A client of raw samples need not know the voice to play them, and no proxy holds them back."""
+    """The headers describe raw samples and disable proxy buffering."""
     headers = running.speech(input="hello", response_format="pcm").headers
     assert headers["content-type"] == "audio/pcm"
     assert headers["x-sample-rate"] == "24000"
@@ -72,7 +72,7 @@ def test_the_headers_say_how_to_read_the_sound(running: Running) -> None:
 
 
 def test_a_request_id_is_kept_or_made(running: Running) -> None:
-    """A caller's own id comes back; one that could garble a log is replaced; every answer has one."""
+    """A safe request id is echoed; any other is replaced."""
     for given, kept in (("turn-7", True), ("a b", False), ("x" * 200, False), ("", False)):
         answer = running.client.post("/v1/audio/speech", json={"input": "hi"}, headers={"X-Request-Id": given})
         assert (answer.headers["x-request-id"] == given) is kept
@@ -81,7 +81,7 @@ def test_a_request_id_is_kept_or_made(running: Running) -> None:
 
 
 def test_speed_changes_the_length(running: Running) -> None:
-    """Twice the speed is half the sound, give or take its silent head."""
+    """Double speed gives half the audio, except for the silent head."""
     slow, fast = (len(running.speech(input=LONG, speed=speed, response_format="pcm").content) for speed in (1, 2))
     assert fast == pytest.approx(slow / 2, rel=0.05)
 
@@ -100,7 +100,7 @@ def test_openais_client_streams(running: Running, response_format: Any) -> None:
 
 
 def test_openais_client_raises_its_own_errors(running: Running) -> None:
-    """OpenAI's client turns our answers into its exception classes, with our message and field."""
+    """OpenAI's client raises its own classes with message and field."""
     with openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0) as client:
         with pytest.raises(openai.BadRequestError, match="no such voice") as caught:
             client.audio.speech.create(model="tts-1", voice="nobody", input="hi", response_format="pcm")
@@ -151,7 +151,7 @@ def test_the_wav_header_comes_with_the_first_sound(running: Running) -> None:
     ],
 )
 def test_a_bad_request_is_refused_whole(running: Running, fields: dict[str, Any], param: str, code: str) -> None:
-    """What cannot be spoken is a 400 that names the field, and leaves nothing open."""
+    """A bad request is a 400 that names the field, and opens no stream."""
     answer = running.speech(**fields)
     assert answer.status_code == 400
     assert (error_of(answer)["param"], error_of(answer)["code"]) == (param, code)
@@ -160,7 +160,7 @@ def test_a_bad_request_is_refused_whole(running: Running, fields: dict[str, Any]
 
 @pytest.mark.parametrize("declared", [True, False])
 def test_a_body_too_large_is_not_read(declared: bool) -> None:
-    """A body above the limit is refused by its declared length, or as soon as more than the limit has come."""
+    """A body above the limit is refused by its declared or actual size."""
     body = b" " * 5_000
     with running_server(Limits(speech=SpeechLimits(max_body_bytes=1_000))) as running:
         answer = running.client.post(
@@ -174,7 +174,7 @@ def test_a_body_too_large_is_not_read(declared: bool) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE"])
 def test_a_wrong_method_is_refused(running: Running, method: str) -> None:
-    """Speech is asked for by POST; other methods get a 405 that says so."""
+    """Other methods than POST get 405."""
     answer = running.client.request(method, "/v1/audio/speech")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
     if method != "HEAD":
@@ -193,7 +193,7 @@ def test_a_failure_before_the_first_sound_is_a_500(script: dict[str, Any], error
 
 
 def test_a_step_without_sound_is_no_first_sound() -> None:
-    """Engines that wait for theirs may give nothing at first; a failure after that is still a clean one."""
+    """A failure after an empty step is still a clean error."""
     engine = ToneEngine(ToneScript(fail_steps=frozenset({1, 2})), manner="remote")
     with running_server(engine=engine) as running:
         assert running.speech(input=LONG).status_code == 500
@@ -203,7 +203,7 @@ def test_a_step_without_sound_is_no_first_sound() -> None:
 
 @pytest.mark.parametrize("script", [{"fail_plans": frozenset({3, 4, 5, 6})}, {"fail_steps": frozenset({1, 2})}])
 def test_a_failure_after_the_first_sound_cuts_the_body_off(script: dict[str, Any]) -> None:
-    """A client cannot take what came before a failure for the whole."""
+    """A failure amid the audio leaves the body without an end."""
     with running_server(**script) as running:
         raw = running.connect()
         running.send_speech(raw, input=LONG)
@@ -228,7 +228,7 @@ def test_httpx_sees_that_the_body_was_cut_off() -> None:
 
 
 async def test_concurrent_requests_do_not_mix(running: Running) -> None:
-    """Each of many requests at a time gets the very samples it gets alone."""
+    """Concurrent requests get the same samples as alone."""
     texts = [f"{'等一下，' * (i % 5)}number {'a' * i} it is. {'好' * i}" for i in range(24)]
     async with httpx.AsyncClient(base_url=running.url, timeout=20) as client:
         answers = await asyncio.gather(
@@ -264,7 +264,7 @@ def test_pipelined_requests_are_answered_in_order(running: Running) -> None:
 
 
 def test_too_many_streams_are_refused() -> None:
-    """Above the limit a request gets 429 and is told when to try again; when a stream ends there is room again."""
+    """A request above the limit gets 429 with Retry-After."""
     with running_server(Limits(max_streams=1)) as running:
         running.gate.close()
         first = running.connect()
@@ -279,14 +279,14 @@ def test_too_many_streams_are_refused() -> None:
 
 
 def test_a_long_text_is_read_as_it_is_spoken(running: Running) -> None:
-    """A text of many pieces sounds as if read at once, whatever else is asked for meanwhile."""
+    """A long text gives the same audio under concurrent requests."""
     text = "\n".join(f"{number} times, or “{number}.5” times (看，第{number}次)。" for number in range(200))
     whole = to_s16le(running.synthesizer.speak(text).samples)
     assert running.speech(input=text, response_format="pcm").content == whole
 
 
 def test_a_long_text_does_not_pile_up(caplog: pytest.LogCaptureFixture) -> None:
-    """While one is not spoken on, only a few sentences of it are read; a client that leaves then is no fault."""
+    """Only a few sentences are read ahead while synthesis pauses."""
     with running_server() as running:
         running.gate.close()
         with running.connect() as raw:
@@ -304,7 +304,7 @@ def test_a_long_text_does_not_pile_up(caplog: pytest.LogCaptureFixture) -> None:
 def test_clients_that_leave_while_their_text_is_read_are_no_fault(
     running: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Wherever in the reading of a long text its client leaves, the request ends without a word of errors."""
+    """A client that leaves amid a long text causes no error."""
     for num_turns in range(25):
         with running.connect() as raw:
             running.send_speech(raw, input="12345 " * 3_000)

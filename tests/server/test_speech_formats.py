@@ -1,4 +1,4 @@
-"""Speech in every format, decoded by what players are made of after it came over a real socket."""
+"""Speech in every format over a real socket, decoded by FFmpeg."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ PADDING_S = 0.1
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
+    """A server with default limits, shared by the tests of this file."""
     with running_server() as server:
         yield server
 
 
 def expected(running: Running, text: str, encoding: Encoding) -> bytes:
-    """What the library's encoder makes of the text when it is given all of it at once."""
+    """Return the library's encoding of the whole text."""
     samples = running.synthesizer.speak(text).samples
     with Encoder(encoding, running.synthesizer.sample_rate) as encoder:
         return encoder.write(samples) + encoder.finish()
@@ -61,7 +61,7 @@ def sound_of(events: list[dict[str, Any]]) -> bytes:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_what_the_encoder_makes(running: Running, name: FormatName) -> None:
-    """The body is the encoder's, to the last byte, under the media type and headers that are true of it."""
+    """The body is the encoder's output, with the right media type and headers."""
     encoding = choose_encoding(name, 24_000)
     answer = running.speech(input=LONG, response_format=name)
     assert answer.status_code == 200
@@ -76,7 +76,7 @@ def test_every_format_is_what_the_encoder_makes(running: Running, name: FormatNa
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("text", ["Hi.", LONG])
 def test_every_format_plays_to_its_end(running: Running, name: FormatName, text: str) -> None:
-    """FFmpeg decodes as much sound as was made, of a word as of a paragraph: no tail is lost."""
+    """FFmpeg decodes all audio of short and long texts."""
     encoding = choose_encoding(name, 24_000)
     heard = decoded(running.speech(input=text, response_format=name).content, encoding)
     made_s = len(running.synthesizer.speak(text).samples) / running.synthesizer.sample_rate
@@ -86,7 +86,7 @@ def test_every_format_plays_to_its_end(running: Running, name: FormatName, text:
 
 
 def test_mp3_is_the_default(running: Running) -> None:
-    """As OpenAI's: a client that names no format and saves the answer as .mp3 has an MP3."""
+    """Without a format the response is an MP3, as OpenAI's."""
     answers = [running.speech(input="hello", response_format=name) for name in ("mp3", None, "")]
     assert {answer.headers["content-type"] for answer in answers} == {"audio/mpeg"}
     assert len({answer.content for answer in answers}) == 1
@@ -108,7 +108,7 @@ def test_mp3_is_the_default(running: Running) -> None:
     ],
 )
 def test_rate_and_channels_are_as_asked_for(running: Running, fields: dict[str, Any], rate: int, channels: int) -> None:
-    """The sound has them, and the headers say so."""
+    """Audio and headers have the requested rate and channels."""
     answer = running.speech(input=LONG, **fields)
     assert (answer.headers["x-sample-rate"], answer.headers["x-channels"]) == (str(rate), str(channels))
     encoding = choose_encoding(
@@ -123,7 +123,7 @@ def test_rate_and_channels_are_as_asked_for(running: Running, fields: dict[str, 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_sound_can_be_heard_after_the_first_step(name: FormatName) -> None:
-    """No format holds the first step's sound back until later sound is made: a player has some of it."""
+    """Every format can be played after the first step."""
     with running_server() as running:
         running.gate.close()
         raw = running.connect()
@@ -138,7 +138,7 @@ def test_sound_can_be_heard_after_the_first_step(name: FormatName) -> None:
 
 
 def chunks_of(received: bytes) -> bytes:
-    """The body so far of an answer that goes on."""
+    """Return the body so far."""
     body, rest = b"", received.partition(b"\r\n\r\n")[2]
     while b"\r\n" in rest:
         size, _, rest = rest.partition(b"\r\n")
@@ -150,7 +150,7 @@ def chunks_of(received: bytes) -> bytes:
 @pytest.mark.parametrize("name", CODED)
 @pytest.mark.parametrize("script", [{"fail_plans": frozenset({3, 4, 5, 6})}, {"fail_steps": frozenset({1, 2})}])
 def test_a_failure_cuts_the_body_off(running: Running, name: FormatName, script: dict[str, Any]) -> None:
-    """What is not whole has no end, whatever the format: the encoder's last bytes are not sent either."""
+    """A failed response has no end in any format."""
     with running_server(**script) as failing:
         raw = failing.connect()
         failing.send_speech(raw, input=LONG, response_format=name)
@@ -166,15 +166,15 @@ def test_a_failure_cuts_the_body_off(running: Running, name: FormatName, script:
 
 @pytest.mark.parametrize("name", CODED)
 def test_a_failure_before_the_first_sound_is_a_500(name: FormatName) -> None:
-    """However little an encoder has to say by then."""
+    """A failure before any audio is a 500 in every format."""
     with running_server(error=SynthesisFailed, fail_steps=frozenset({0, 1})) as running:
         answer = running.speech(input=LONG, response_format=name)
         assert (answer.status_code, answer.json()["error"]["code"]) == (500, "synthesis_failed")
 
 
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
-def test_an_encoder_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, stream_format: str) -> None:
-    """A fault of the encoder is told like one of the voice: a 500 before any sound, a body without an end after it."""
+def test_a_failing_encoder_is_reported(monkeypatch: pytest.MonkeyPatch, stream_format: str) -> None:
+    """A failing encoder is a 500, or a body without an end."""
 
     def fail(*_: object) -> bytes:
         raise SynthesisFailed("the encoder failed")
@@ -195,7 +195,7 @@ def test_an_encoder_that_fails_is_told(monkeypatch: pytest.MonkeyPatch, stream_f
 
 @pytest.mark.parametrize("name", ["mp3", "flac", "alaw"])
 def test_a_reader_that_does_not_read_stops_the_work(name: FormatName) -> None:
-    """Coded sound is not piled up for who does not take it; others are served, and it goes on when it is read."""
+    """Encoded audio is not buffered for a client that does not read."""
     with running_server() as running:
         raw = running.connect(receive_bytes=4_096)
         running.send_speech(raw, input=ENDLESS * 4, response_format=name)
@@ -213,7 +213,7 @@ def test_a_reader_that_does_not_read_stops_the_work(name: FormatName) -> None:
 
 @pytest.mark.parametrize("name", ["mp3", "opus"])
 def test_a_client_that_leaves_leaves_no_encoder(name: FormatName, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every encoder that is opened is closed, wherever in the answer its client leaves."""
+    """Every encoder is closed, wherever the client leaves."""
     opened: list[Encoder] = []
     make = Encoder.__init__
 
@@ -237,7 +237,7 @@ def test_a_client_that_leaves_leaves_no_encoder(name: FormatName, monkeypatch: p
 
 
 def test_a_lead_in_comes_before_any_sound(running: Running) -> None:
-    """In a coded format, too, the silence is sent as soon as the request is let in, and told in a header."""
+    """The lead-in is sent at once in encoded formats as well."""
     with running_server() as server:
         server.gate.close()
         raw = server.connect()
@@ -256,7 +256,7 @@ def test_a_lead_in_comes_before_any_sound(running: Running) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_events_carry_the_same_sound(running: Running, name: FormatName) -> None:
-    """Deltas put together are the body of the bare answer; then one event with the usage, and nothing more."""
+    """Events carry the same bytes, then one event with the usage."""
     answer = running.speech(input=LONG, response_format=name, stream_format="sse")
     assert answer.headers["content-type"] == "text/event-stream"
     assert answer.headers["x-accel-buffering"] == "no"
@@ -285,7 +285,7 @@ def test_events_come_while_later_sound_is_made() -> None:
 
 
 def test_a_failure_is_an_event_and_no_end() -> None:
-    """Who reads events is told what happened; who passes over it has a body without an end."""
+    """A failure is an event, and the body has no end."""
     with running_server(fail_steps=frozenset({1, 2})) as running:
         received = b""
         with (
@@ -302,14 +302,14 @@ def test_a_failure_is_an_event_and_no_end() -> None:
 
 
 def test_an_error_before_any_sound_is_no_event() -> None:
-    """It has a status that clients and proxies understand."""
+    """An error before any audio has its status."""
     with running_server(fail_steps=frozenset({0, 1})) as running:
         assert running.speech(input=LONG, stream_format="sse").status_code == 500
         assert running.speech(input="…", stream_format="sse").json()["error"]["code"] == "nothing_to_speak"
 
 
 def test_two_answers_on_one_connection_do_not_mix(running: Running) -> None:
-    """Requests sent at once get their own formats, one after the other."""
+    """Pipelined requests get their own formats in order."""
     raw = running.connect()
     raw.sendall(speech_bytes(input="hello", response_format="flac") + speech_bytes(input="hello", stream_format="sse"))
     received = b""
@@ -322,7 +322,7 @@ def test_two_answers_on_one_connection_do_not_mix(running: Running) -> None:
 
 
 def test_openais_client_takes_its_default(running: Running) -> None:
-    """Without a format, and with a rate of ours beside its fields."""
+    """OpenAI's client works with its default format and an extra field."""
     with openai.OpenAI(base_url=f"{running.url}/v1", api_key="none", max_retries=0) as client:
         sound = client.audio.speech.create(model="gpt-4o-mini-tts", voice="marin", input=LONG).read()
         higher = client.audio.speech.create(
@@ -333,7 +333,7 @@ def test_openais_client_takes_its_default(running: Running) -> None:
 
 
 def test_openais_own_reader_of_events_raises() -> None:
-    """Its class for streams of events knows our error event for one."""
+    """OpenAI's event reader raises on the error event."""
     with running_server(fail_steps=frozenset({1, 2})) as failing:
         body = {"input": LONG, "stream_format": "sse", "response_format": "pcm"}
         with openai.OpenAI(base_url=f"{failing.url}/v1", api_key="none", max_retries=0) as client:
@@ -346,7 +346,7 @@ def test_openais_own_reader_of_events_raises() -> None:
 
 
 def test_joints_of_chunks_are_not_in_the_bytes(running: Running) -> None:
-    """One container for one answer: a head at its start and nowhere else, however many chunks there were."""
+    """Each response is one container with one head."""
     for name, mark in (("wav", b"RIFF"), ("flac", b"fLaC"), ("opus", b"OpusHead"), ("webm", b"\x1aE\xdf\xa3")):
         assert running.speech(input=LONG, response_format=name).content.count(mark) == 1
     pages = running.speech(input=LONG, response_format="opus").content.split(b"OggS")[1:]

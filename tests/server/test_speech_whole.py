@@ -1,4 +1,4 @@
-"""Speech answers that are not streamed: their sizes are true, for readers that believe what a head says."""
+"""Speech that is not streamed has true sizes in its head."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ LONG = TEXT * 80
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary, which the tests of this file share."""
+    """A server with default limits, shared by the tests of this file."""
     with running_server() as server:
         yield server
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_it_is_the_whole_file_with_its_length(running: Running, name: FormatName) -> None:
-    """The body is what the library makes of all the sound at once, under its length and not in chunks."""
+    """The body is the library's file with its content length."""
     answer = running.speech(input=TEXT, response_format=name, stream=False)
     samples = to_s16(running.synthesizer.speak(TEXT).samples).astype(np.float32) / np.float32(FULL_SCALE)
     assert answer.status_code == 200
@@ -48,20 +48,20 @@ def test_it_is_the_whole_file_with_its_length(running: Running, name: FormatName
 
 
 def test_the_standard_library_reads_its_true_length(running: Running) -> None:
-    """What Kokoro-FastAPI's users met: a WAV whose head claims hours."""
+    """The head of a WAV has the true length."""
     with wave.open(BytesIO(running.speech(input=TEXT, stream=False).content)) as file:
         assert file.getnframes() == len(running.synthesizer.speak(TEXT).samples)
         assert len(file.readframes(1 << 30)) == 2 * file.getnframes()
 
 
 def test_an_mp3_is_as_long_as_its_sound(running: Running) -> None:
-    """Its head tells decoders what to leave out, which a streamed one cannot."""
+    """An MP3 decodes to exactly its audio."""
     body = running.speech(input=TEXT, response_format="mp3", stream=False).content
     samples = decoded(body, choose_encoding("mp3", 24_000))
     assert samples.shape[1] == len(running.synthesizer.speak(TEXT).samples)
 
 
-def test_what_is_too_long_is_refused_with_a_way_out(running: Running) -> None:
+def test_too_long_audio_is_refused_with_a_remedy(running: Running) -> None:
     answer = running.speech(input=LONG, stream=False)
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == "stream"
@@ -69,8 +69,8 @@ def test_what_is_too_long_is_refused_with_a_way_out(running: Running) -> None:
     assert running.speech(input="one.", stream=False).status_code == 200
 
 
-def test_what_is_kept_counts_and_is_given_back() -> None:
-    """Where all that is held is too much, the answer is a clean 429; afterwards there is room again."""
+def test_held_audio_counts_and_is_released() -> None:
+    """Audio beyond the memory is a 429, and memory is released."""
     with running_server(limits=Limits(max_body_bytes_held=100_000)) as server:
         for _ in range(2):
             answer = server.speech(input=TEXT, stream=False)
@@ -81,7 +81,7 @@ def test_what_is_kept_counts_and_is_given_back() -> None:
 
 
 def test_a_failure_amid_the_sound_is_a_clean_error() -> None:
-    """Nothing was sent before, so that the client learns what happened."""
+    """A failure amid the audio is a clean error."""
     with running_server(error=SynthesisFailed, fail_plans=frozenset({3, 4, 5, 6})) as server:
         answer = server.speech(input=TEXT, stream=False)
         assert answer.status_code == 500

@@ -1,4 +1,4 @@
-"""The timer that cuts readers off, on a loop whose time is the test's."""
+"""The stall timer on a virtual clock."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STALL_S = 10
 
 
 class Loop:
-    """Calls what is due when its time is moved on; it is also the transport, which counts being cut."""
+    """Loop with a virtual clock that is also a transport, and counts aborts."""
 
     def __init__(self) -> None:
         self.now_s, self.num_cuts = 0.0, 0
@@ -47,8 +47,8 @@ class Loop:
 
 
 @given(st.lists(st.sampled_from(["start", "stop", 4, 7, 11])))
-def test_a_reader_is_cut_when_it_took_nothing_for_so_long(events: list[str | int]) -> None:
-    """From the last time it stopped to read, and only if it did not go on."""
+def test_a_client_that_reads_nothing_is_cut(events: list[str | int]) -> None:
+    """The time runs from the last stop, and only while the client does not read."""
     loop, timer = Loop(), StallTimer(STALL_S)
     since_s: float | None = None
     num_cuts = 0

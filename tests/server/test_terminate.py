@@ -1,4 +1,4 @@
-"""``yuliu serve`` as a process that is told to stop while some twenty streams, at both doors, are at every stage."""
+"""``yuliu serve`` stops while some twenty streams are at every stage."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def chunk(data: bytes) -> bytes:
 
 
 def held(stack: ExitStack, server: ServerProgram) -> Talk:
-    """A socket whose client reads no further than it must."""
+    """A socket whose client reads as little as possible."""
 
     def small(raw: socket.socket) -> None:
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
@@ -44,7 +44,7 @@ def heard_to_the_end(talk: Talk) -> tuple[int, str]:
 
 
 def in_halves(server: ServerProgram) -> bytes:
-    """The sound if the second half comes so late, on a busy machine, that the first is spoken as it is."""
+    """Return the audio if the first half was flushed before the second came."""
     messages = ({"type": "text", "text": TEXT[:HALF]}, {"type": "flush"}, {"type": "text", "text": TEXT[HALF:]})
     return httpx.post(
         f"http://127.0.0.1:{server.port}/v1/stream?format=pcm",
@@ -55,7 +55,7 @@ def in_halves(server: ServerProgram) -> bytes:
 
 
 def test_no_sentence_is_cut() -> None:
-    """Every stream is spoken to its last sample, clients are told, nothing new is taken, and the process ends."""
+    """Every stream finishes, clients are notified, and the process ends."""
     with running_program("--drain-s", "120") as server, ExitStack() as stack:
         wanted = httpx.post(
             f"http://127.0.0.1:{server.port}/v1/audio/speech",
@@ -123,8 +123,8 @@ def test_no_sentence_is_cut() -> None:
     assert "Traceback" not in server.log
 
 
-def test_what_is_left_when_the_time_is_up_is_cut_visibly() -> None:
-    """Bodies lack their end, sockets are told why; the process does not wait for who does not read."""
+def test_streams_left_at_the_deadline_are_cut_visibly() -> None:
+    """Bodies lack their end, sockets get the reason, stalled clients do not delay the end."""
     with running_program("--drain-s", "1") as server, ExitStack() as stack:
         raws = [server.connect(speech_bytes(input=LONG, response_format="pcm")) for _ in range(3)]
         raws.append(server.connect(STREAM_HEAD, chunk(TEXT.encode())))
@@ -147,7 +147,7 @@ def test_what_is_left_when_the_time_is_up_is_cut_visibly() -> None:
 
 
 def test_a_second_interrupt_ends_it_at_once() -> None:
-    """Who presses Ctrl-C twice does not want to wait; what is cut is cut visibly."""
+    """A second Ctrl-C ends at once, and cut streams are visibly cut."""
     with running_program("--drain-s", "3600") as server:
         raw = server.connect(speech_bytes(input=LONG, response_format="pcm"))
         assert raw.recv(1_000).startswith(b"HTTP/1.1 200")

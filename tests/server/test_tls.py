@@ -1,4 +1,4 @@
-"""TLS, with a certificate that was made for the test."""
+"""TLS, with a test certificate."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Certificate:
 
 
 def test_https_and_wss(certificate: Certificate) -> None:
-    """Speech over both; plain HTTP on the same port gets nothing, and nothing older than TLS 1.2 does."""
+    """Both work; plain HTTP and TLS before 1.2 are refused."""
     trusting = ssl.create_default_context(cafile=certificate.chain)
     with (
         started(lambda: tone_synthesizer(ToneEngine()), certificate=certificate) as server,
@@ -57,7 +57,7 @@ def test_https_and_wss(certificate: Certificate) -> None:
 
 
 def test_a_body_that_is_cut_off_is_seen_over_tls(certificate: Certificate) -> None:
-    """The server stops amid a body, when its time is up: the client gets an error, not a short text."""
+    """A body that is cut at shutdown is an error for the client."""
     gate = Gate()
     engine = ToneEngine(ToneScript(step_s_per_frame=1.0), sleep=gate)
     trusting = ssl.create_default_context(cafile=certificate.chain)
@@ -79,8 +79,8 @@ def test_a_body_that_is_cut_off_is_seen_over_tls(certificate: Certificate) -> No
         gate.open()
 
 
-def test_what_is_wrong_is_told_before_anything_is_loaded(certificate: Certificate, tmp_path: Path) -> None:
-    """Files that are missing, are no PEM, or do not belong together, and a key that would ask for a password."""
+def test_wrong_certificates_are_reported_before_loading(certificate: Certificate, tmp_path: Path) -> None:
+    """Wrong certificate files are reported before voices are loaded."""
     check_certificate(certificate)
     other = make_certificate(tmp_path, "-nodes")
     (tmp_path / "text").write_text("no PEM")

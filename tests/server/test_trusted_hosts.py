@@ -1,4 +1,4 @@
-"""By which names the server answers: a page that makes a name of its own point here (DNS rebinding) is turned away."""
+"""The Host check, which refuses DNS rebinding."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ PATHS = [route.path for route in ROUTES]
 PROGRAM = Path(__file__).parents[1] / "support" / "tone_cli.py"
 
 
-def test_a_page_cannot_use_a_local_server_by_a_name_of_its_own() -> None:
-    """On no path, though its browser takes it for a page of this server: it can say any type and header then."""
+def test_a_rebound_name_is_refused() -> None:
+    """A rebound name is refused on every path."""
     with running_server() as running:
         name = f"evil.example:{running.port}"
         page = {"Host": name, "Origin": f"http://{name}", "Content-Type": "application/json"}
@@ -44,8 +44,8 @@ def test_a_page_cannot_use_a_local_server_by_a_name_of_its_own() -> None:
         assert running.engine.num_plans == 0
 
 
-def test_what_a_page_may_send_unasked_is_not_taken() -> None:
-    """Without CORS a page can send these types to any address, and a form has no Origin in some browsers."""
+def test_types_without_a_preflight_are_refused() -> None:
+    """Types that a page can send without a preflight are refused."""
     with running_server() as running:
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=a", ""):
             for method, path in (
@@ -80,8 +80,8 @@ def test_what_a_page_may_send_unasked_is_not_taken() -> None:
         ("[", 421),
     ],
 )
-async def test_names_that_are_known_nearby(host: str, status: int) -> None:
-    """Addresses cannot be rebound, and these names cannot be had by somebody far away."""
+async def test_nearby_names_are_accepted(host: str, status: int) -> None:
+    """Addresses and local names are accepted with ``nearby``."""
     app = create_app(lambda: tone_synthesizer(ToneEngine()), AppConfig(nearby=True))
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         assert (await client.get("/health", headers={"Host": host})).status_code == status
@@ -98,7 +98,7 @@ async def test_names_that_are_known_nearby(host: str, status: int) -> None:
 def test_an_exposed_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], has_key: bool, statuses: tuple[int, ...]
 ) -> None:
-    """Without keys it does not answer to any name; with them it does, since a page has no key."""
+    """An exposed server accepts any name only if keys are required."""
     monkeypatch.setenv("YULIU_HOME", str(tmp_path))
     if has_key:
         subprocess.run([sys.executable, PROGRAM, "keys", "add", "one"], check=True, capture_output=True)

@@ -1,4 +1,4 @@
-"""Requests that ask for another protocol, and heads whose framing two readers could read differently."""
+"""Upgrade requests, and ambiguous framing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STREAM = b"POST /v1/stream?format=pcm HTTP/1.1\r\nHost: localhost\r\nContent-Typ
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server that all tests of this file share."""
+    """A server shared by the tests of this file."""
     with running_server() as server:
         yield server
 
@@ -51,8 +51,8 @@ def answer_to(running: Running, request: bytes) -> bytes:
 
 @settings(deadline=None, max_examples=40)
 @given(st.lists(st.integers(0, len(asking(SPEECH))), max_size=4), st.booleans())
-def test_a_request_that_would_rather_be_http_2_is_served(running: Running, cuts: list[int], chunked: bool) -> None:
-    """Java's and curl's clients ask so: the body is read, however it is cut, and the connection serves the next."""
+def test_a_request_that_asks_for_http_2_is_served(running: Running, cuts: list[int], chunked: bool) -> None:
+    """A request to upgrade to HTTP/2 is served as HTTP/1.1."""
     head, _, body = asking(SPEECH).partition(b"\r\n\r\n")
     if chunked:
         head = head.replace(f"Content-Length: {len(body)}".encode(), b"Transfer-Encoding: chunked")
@@ -69,8 +69,8 @@ def test_a_request_that_would_rather_be_http_2_is_served(running: Running, cuts:
     assert sound == running.speech(input="你好，hello.", response_format="pcm").content
 
 
-def test_what_follows_a_body_is_a_request_and_no_part_of_it(running: Running) -> None:
-    """Two requests at once are two, one asking for an upgrade or not; a body is never taken for a request."""
+def test_a_request_after_a_body_is_separate(running: Running) -> None:
+    """Pipelined requests are separated from bodies."""
     hidden = b"GET /nothing-of-the-kind HTTP/1.1\r\nHost: localhost\r\n\r\n"
     head = b"POST /v1/feedback HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     request = asking(head + f"Content-Length: {len(hidden)}\r\n\r\n".encode() + hidden)
@@ -85,7 +85,7 @@ def test_what_follows_a_body_is_a_request_and_no_part_of_it(running: Running) ->
 @pytest.mark.parametrize("extra", [b"Content-Length: 5\r\n\r\nabcde", b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"])
 @pytest.mark.parametrize("before", [b"", HEALTH])
 def test_a_handshake_with_a_body_is_refused(running: Running, extra: bytes, before: bytes) -> None:
-    """It gets an answer, on new connections and used ones, and does not stay open without a word."""
+    """A handshake with a body is answered on new and used connections."""
     with running.connect() as raw:
         if before:
             raw.sendall(before)
@@ -96,7 +96,7 @@ def test_a_handshake_with_a_body_is_refused(running: Running, extra: bytes, befo
 
 @pytest.mark.parametrize("method", [b"POST", b"PUT", b"HEAD", b"OPTIONS"])
 def test_a_handshake_is_a_get(running: Running, method: bytes) -> None:
-    """Others are refused."""
+    """A handshake with another method is refused."""
     request = method + b" /v1/stream HTTP/1.1\r\nHost: localhost\r\n" + WEBSOCKET + b"\r\n"
     assert answer_to(running, request).startswith(b"HTTP/1.1 405 ")
 
@@ -124,10 +124,8 @@ def test_a_handshake_is_a_get(running: Running, method: bytes) -> None:
     ],
 )
 @pytest.mark.parametrize("upgrade", [b"", H2C])
-def test_framing_that_two_readers_could_read_differently_is_refused(
-    running: Running, framing: bytes, upgrade: bytes
-) -> None:
-    """A proxy before us may have read it the other way: nothing behind such a head is taken for a request."""
+def test_ambiguous_framing_is_refused(running: Running, framing: bytes, upgrade: bytes) -> None:
+    """Ambiguous framing is refused, and nothing after it is a request."""
     answer = answer_to(running, STREAM + upgrade + framing + HEALTH)
     assert answer == b"" or answer.startswith(b"HTTP/1.1 400 ")
     assert b"alive" not in answer
@@ -153,8 +151,8 @@ class Ask {
 
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="needs a Java development kit")
-def test_javas_own_client_is_served(running: Running, tmp_path: Path) -> None:
-    """As it is by default, which asks for HTTP/2; twice, on the connection that it keeps."""
+def test_javas_client_is_served(running: Running, tmp_path: Path) -> None:
+    """Java's client, which asks for HTTP/2, is served twice on one connection."""
     source = tmp_path / "Ask.java"
     source.write_text(JAVA, encoding="utf-8")
     command = ["java", "-Xshare:auto", "-XX:TieredStopAtLevel=1", str(source), running.url]
@@ -165,7 +163,7 @@ def test_javas_own_client_is_served(running: Running, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 def test_curl_that_asks_for_http_2_is_served(running: Running) -> None:
-    """With a body."""
+    """curl with HTTP/2 and a body is served."""
     body = '{"input":"hello","response_format":"pcm"}'
     headers = ["-H", "Content-Type: application/json", "-d", body]
     command = ["curl", "-sS", "--http2", "--max-time", "20", *headers, f"{running.url}/v1/audio/speech"]
@@ -184,7 +182,7 @@ def test_curl_that_asks_for_http_2_is_served(running: Running) -> None:
 )
 @pytest.mark.parametrize("before", [b"", HEALTH])
 def test_a_handshake_too_large_is_refused(running: Running, extra: bytes, status: bytes, before: bytes) -> None:
-    """By its own parser it would be ended without a word; with an answer, on new connections and used ones."""
+    """A too large handshake is answered on new and used connections."""
     with running.connect() as raw:
         if before:
             raw.sendall(before)

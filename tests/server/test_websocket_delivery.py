@@ -1,4 +1,4 @@
-"""What a new protocol gets from the seam without a line of its own, shown on a made-up one."""
+"""Features that every protocol on the seam shares, shown on a made-up one."""
 
 from __future__ import annotations
 

@@ -175,16 +175,18 @@ ELSEWHERE = {
     "wire.native.protocol.MAX_REFUSED": (
         "wire/native/test_protocol.py::test_a_client_that_says_nothing_sensible_is_let_go"
     ),
-    "delivery.encoder_pool.MAX_WHOLE_S": "server/test_speech_whole.py::test_what_is_too_long_is_refused_with_a_way_out",
+    "delivery.encoder_pool.MAX_WHOLE_S": "server/test_speech_whole.py::test_too_long_audio_is_refused_with_a_remedy",
     "server.transport.websocket.MAX_FRAGMENTS": "server/native/test_hostile.py::test_messages_in_fragments",
     "server.transport.websocket.MAX_PONGS_BYTES": (
         "server/native/test_hostile.py::test_pings_whose_answers_are_not_read"
     ),
     "server.transport.flow_control.MAX_UNANSWERED_BYTES": (
-        "server/native/test_flow_control.py::test_no_more_is_sent_than_is_answered_for"
+        "server/native/test_flow_control.py::test_audio_waits_for_pongs"
     ),
     "server.endpoints.native.websocket.MAX_ANSWERS": "server/native/test_hostile.py::test_answers_that_are_not_read",
-    "server.transport.http.MAX_TURNED_AWAY": "server/test_clients.py::test_who_is_far_too_many_is_not_waited_for",
+    "server.transport.http.MAX_TURNED_AWAY": (
+        "server/test_clients.py::test_connections_far_above_the_limit_are_refused_at_once"
+    ),
     "server.transport.http.MAX_UPGRADE_LINES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
     "server.transport.http.MAX_UPGRADE_LINE_BYTES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
 }

@@ -1,4 +1,4 @@
-"""What comes after a cancel that nothing of the same name follows: nothing of it, and all of everything else."""
+"""After a cancel nothing more comes of the context, and everything of the others."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
 
 @pytest.mark.parametrize("state", ["started", "waiting", "sounding", "ended"])
 def test_nothing_of_it_comes_and_nothing_of_it_is_made(running: Running, state: str) -> None:
-    """While another context is spoken to its end; then its name is free."""
+    """Another context is spoken to its end meanwhile; afterwards the name can be reused."""
     with talking(running.port) as talk:
         talk.say("start", timings=True)
         talk.until("started")

@@ -1,4 +1,4 @@
-"""``POST /v1/stream`` with clients that are slow, leave, or lie about what they send."""
+"""``POST /v1/stream`` with clients that are slow, leave, or declare wrong lengths."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NUM_CLIENTS, NUM_AT_A_TIME = 300, 30
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
@@ -35,8 +35,8 @@ def chunk(data: bytes) -> bytes:
     return b"%x\r\n%s\r\n" % (len(data), data)
 
 
-def test_a_slow_writer_is_heard_to_the_last_byte(running: Running) -> None:
-    """One byte a chunk, one chunk a packet: the sound is that of the text."""
+def test_a_slow_writer_gets_all_audio(running: Running) -> None:
+    """With one byte per chunk and one chunk per packet the audio is that of the whole text."""
     with running.connect() as raw:
         raw.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         raw.sendall(CHUNKED)
@@ -47,7 +47,7 @@ def test_a_slow_writer_is_heard_to_the_last_byte(running: Running) -> None:
 
 
 def test_a_slow_reader_stops_its_own_stream_only(running: Running) -> None:
-    """Little is made for it meanwhile, others are served, and it misses nothing."""
+    """Its stream pauses, others are served, and it gets all audio in the end."""
     text = LONG[:1_500]
     with running.connect(receive_bytes=4_096) as raw:
         raw.sendall(CHUNKED + chunk(text.encode()) + b"0\r\n\r\n")
@@ -59,7 +59,7 @@ def test_a_slow_reader_stops_its_own_stream_only(running: Running) -> None:
 
 
 def test_a_reader_that_never_reads_is_cut_off() -> None:
-    """After the time that every reader has."""
+    """The connection is cut after the stall time."""
     with running_server(Limits(stall_s=0.2)) as running:
         raw = running.connect(receive_bytes=4_096)
         raw.sendall(CHUNKED + chunk(LONG.encode()))
@@ -78,8 +78,8 @@ def test_a_reader_that_never_reads_is_cut_off() -> None:
         b"Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\nnonsense",
     ],
 )
-def test_lies_about_the_length_end_visibly(running: Running, lie: bytes) -> None:
-    """What was declared and came is spoken, or the answer is an error, or it lacks its end."""
+def test_a_wrong_length_ends_visibly(running: Running, lie: bytes) -> None:
+    """The text is spoken, or the answer is an error, or it visibly lacks its end."""
     with running.connect() as raw:
         raw.sendall(HEAD + lie)
         answer = receive_all(raw)
@@ -92,7 +92,7 @@ def test_lies_about_the_length_end_visibly(running: Running, lie: bytes) -> None
 
 
 def test_a_body_that_ends_too_early_is_not_spoken_as_whole(running: Running) -> None:
-    """The connection is lost amid the body: its stream is ended."""
+    """A connection that is lost amid the body ends its stream."""
     for lie in (b"Content-Length: 500\r\n\r\nhello there. ", b"Transfer-Encoding: chunked\r\n\r\nff\r\nhello there. "):
         with running.connect() as raw:
             raw.sendall(HEAD + lie)
@@ -103,7 +103,7 @@ def test_a_body_that_ends_too_early_is_not_spoken_as_whole(running: Running) -> 
 
 
 def test_clients_that_vanish_at_any_moment_leave_nothing(running: Running) -> None:
-    """In the head, before and amid the body, at its end, amid the sound: no stream, no task, no descriptor stays."""
+    """Wherever clients vanish, no stream, no task and no descriptor is left."""
     whole = CHUNKED + chunk(LONG.encode()[:1_000]) + chunk(LONG.encode()[:1_000]) + b"0\r\n\r\n"
     assert running.speech(input="hello").status_code == 200
     before = num_left(running)
@@ -127,6 +127,6 @@ def test_clients_that_vanish_at_any_moment_leave_nothing(running: Running) -> No
 
 
 def num_left(running: Running) -> tuple[int, int, int, int]:
-    """Streams, segments, tasks and descriptors that there are."""
+    """Return the numbers of streams, segments, tasks and descriptors."""
     jobs = running.synthesizer._scheduler.num_jobs
     return running.synthesizer.num_streams, jobs, running.server.num_tasks, psutil.Process().num_fds()

@@ -1,4 +1,4 @@
-"""Every code with which a connection ends, and what a handshake is told that does not become one."""
+"""Close codes of a connection, and responses to refused handshakes."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ TESTED = {1000, 1001, 1002, 1007, 1008, 1009, 1011, 4000}
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
 
 def test_the_page_names_all_codes_and_no_other() -> None:
-    """Those of ours and those of the WebSocket library, each of which is tried."""
+    """The page lists the protocol's codes and those of the WebSocket library; each is tested."""
     section = PAGE.read_text(encoding="utf-8").partition("## Closing")[2].partition("\n## ")[0]
     named = {int(code) for code in re.findall(r"^\| (\d{4}) \|", section, re.MULTILINE)}
     assert named == TESTED >= set(Close)
 
 
-def test_the_clients_wish_is_answered_with_its_code(running: Running) -> None:
-    """1000; its streams are ended."""
+def test_a_clean_close_is_answered_with_1000(running: Running) -> None:
+    """The code is 1000, and the streams end."""
     bare = RawWebSocket(running)
     bare.send(message("start"), message("text", text=LONG))
     while bare.next()[0] != BINARY:
@@ -52,16 +52,16 @@ def test_the_clients_wish_is_answered_with_its_code(running: Running) -> None:
     running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
-def test_what_is_no_frame_ends_the_connection(running: Running) -> None:
-    """1002: an opcode that nobody has, a frame that says it is compressed."""
+def test_an_invalid_frame_closes_the_connection(running: Running) -> None:
+    """An unknown opcode and a compressed frame close the connection with 1002."""
     for wrong in (frame(3), frame(TEXT, b"\x00", compressed=True)):
         bare = RawWebSocket(running)
         bare.send(wrong)
         assert bare.closed()[0] == 1002
 
 
-def test_what_is_no_text_ends_the_connection(running: Running, caplog: pytest.LogCaptureFixture) -> None:
-    """1007, at once or in parts; it is no fault of ours, and the log tells of none."""
+def test_invalid_utf8_closes_the_connection(running: Running, caplog: pytest.LogCaptureFixture) -> None:
+    """Invalid UTF-8, whole or in fragments, closes with 1007, and the log reports no fault."""
     for wrong in ([frame(TEXT, b'{"id": "\xff"}')], [frame(TEXT, b"\xe4", fin=False), frame(CONT, b"\xbd")]):
         bare = RawWebSocket(running)
         bare.send(*wrong)
@@ -71,7 +71,7 @@ def test_what_is_no_text_ends_the_connection(running: Running, caplog: pytest.Lo
 
 
 def test_too_long_a_message_ends_the_connection(running: Running) -> None:
-    """1009, at once or in parts; one of just that length does not."""
+    """A message over the limit, whole or in fragments, closes with 1009; one at the limit does not."""
     bare = RawWebSocket(running)
     bare.send(frame(TEXT, b" " * MAX_MESSAGE_BYTES))
     assert bare.told("error")["code"] == "invalid_request"
@@ -79,8 +79,8 @@ def test_too_long_a_message_ends_the_connection(running: Running) -> None:
     assert bare.closed()[0] == 1009
 
 
-def test_a_fault_of_ours_is_told(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
-    """1011, after which the streams wait for their client, whose fault it was not."""
+def test_a_bug_closes_the_connection_with_1011(running: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug closes with 1011, and the streams wait for their client to resume them."""
     with talking(running.port) as talk:
         talk.say("start")
         stream = talk.until("started")["stream"]
@@ -93,8 +93,8 @@ def test_a_fault_of_ours_is_told(running: Running, monkeypatch: pytest.MonkeyPat
         assert talk.until("continued")["num_characters"] == 0
 
 
-def test_who_does_not_answer_pings_is_let_go() -> None:
-    """1011; what it spoke waits for it."""
+def test_a_client_without_pongs_is_closed() -> None:
+    """A missing pong closes with 1011, and the stream can be resumed."""
     with running_server(Limits(native=NativeLimits(ping_s=0.05))) as running:
         silent = RawWebSocket(running)
         silent.send(message("start"))
@@ -105,8 +105,8 @@ def test_who_does_not_answer_pings_is_let_go() -> None:
             talk.until("continued")
 
 
-def test_who_does_not_answer_while_it_is_sent_sound(caplog: pytest.LogCaptureFixture) -> None:
-    """The same; it is no fault of ours, and the log tells of none."""
+def test_a_client_without_pongs_is_closed_amid_audio(caplog: pytest.LogCaptureFixture) -> None:
+    """A missing pong amid audio closes with 1011, and the log reports no fault."""
     with running_server(Limits(native=NativeLimits(ping_s=0.02))) as running:
         silent = RawWebSocket(running)
         silent.send(message("start", chunking="punctuation"), message("text", text=LONG * 3))
@@ -117,8 +117,8 @@ def test_who_does_not_answer_while_it_is_sent_sound(caplog: pytest.LogCaptureFix
     assert [each for each in caplog.records if each.levelname in ("WARNING", "ERROR")] == []
 
 
-def test_who_answers_pings_stays() -> None:
-    """However often it is asked."""
+def test_a_client_that_answers_pings_stays() -> None:
+    """The connection stays open over many pings."""
     with running_server(Limits(native=NativeLimits(ping_s=0.05))) as running:
         bare = RawWebSocket(running)
         for _ in range(10):
@@ -129,8 +129,8 @@ def test_who_answers_pings_stays() -> None:
         assert bare.told("pong")["id"] == 1
 
 
-def test_who_reads_late_has_not_seen_the_ping() -> None:
-    """It misses nothing: how long it may take nothing is another limit."""
+def test_a_late_reader_is_not_closed_for_its_pong() -> None:
+    """A late reader gets all audio: the stall time is another limit."""
     with running_server(Limits(native=NativeLimits(ping_s=0.4))) as running:
         slow = RawWebSocket(running, receive_bytes=4_096)
         slow.send(message("start"), message("text", text=LONG[:1_000]), message("end"))
@@ -149,7 +149,7 @@ def test_who_reads_late_has_not_seen_the_ping() -> None:
 
 
 def wait_for_frames(running: Running) -> None:
-    """Until nothing more is made for who does not read, and for some pings longer."""
+    """Wait until the stream has paused for the reader, and for some pings longer."""
     num_frames = -1
     while running.gate.num_frames != num_frames:
         num_frames = running.gate.num_frames
@@ -158,7 +158,7 @@ def wait_for_frames(running: Running) -> None:
 
 
 def test_a_full_server_says_so_in_the_handshake() -> None:
-    """503 and when to try again, never a connection that is closed with 1013."""
+    """The handshake gets 503 with Retry-After, not a close with 1013."""
     with running_server(Limits(max_connections=4)) as running:  # one of them for HTTP
         first, second, third = RawWebSocket(running), RawWebSocket(running), RawWebSocket(running)
         with pytest.raises(InvalidStatus) as refused, talking(running.port):

@@ -1,4 +1,4 @@
-"""Connections that are lost, clients that are slow or lie, and a server that stops: nothing is lost, twice, or left."""
+"""Lost connections, slow and lying clients, a stopping server: no audio is lost or repeated."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ SHORT = "你。好。"
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
 
 def small_buffer(raw: socket.socket) -> None:
-    """Of a client that takes little before it reads."""
+    """A socket with a small receive buffer."""
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16_384)
 
 
 def received(talk: Talk) -> tuple[bytes, int]:
-    """Sound and number of messages of the only stream of a connection."""
+    """Return the audio and the number of messages of the only stream of a connection."""
     told = [each for each in talk.received if isinstance(each, dict) and "seq" in each]
     return b"".join(each.data for each in talk.received if isinstance(each, SoundFrame)), len(told)
 
 
 def test_resume_at_every_byte(running: Running) -> None:
-    """Wherever the connection is lost, and after whichever message, the rest comes, to the byte."""
+    """Wherever the connection is lost, the rest follows to the byte."""
     wanted = pcm_of(running, SHORT)
     with talking(running.port) as first:
         first.speak(SHORT, speed=4, chunking="punctuation")
@@ -70,7 +70,7 @@ def test_resume_at_every_byte(running: Running) -> None:
 
 
 def test_drops_while_it_is_spoken_lose_nothing(running: Running) -> None:
-    """The client vanishes again and again, sometimes amid its text; all in all it has what it would have had."""
+    """A client that reconnects many times, also amid its text, gets the complete audio."""
     sound, num_told, num_sent, stream = b"", 0, 0, ""
     text = LONG[:500]
     for drop in range(8):
@@ -102,8 +102,8 @@ def test_drops_while_it_is_spoken_lose_nothing(running: Running) -> None:
     assert sound == pcm_of(running, text)
 
 
-def test_a_drop_is_no_silence_of_the_writer(running: Running) -> None:
-    """What might go on is not spoken as it is while nobody can send more."""
+def test_a_drop_does_not_flush_pending_text(running: Running) -> None:
+    """Pending text is not flushed while its writer is disconnected."""
     text = "It is 3.14 and a bit."
     with talking(running.port) as talk:
         talk.say("start")
@@ -124,8 +124,8 @@ def test_a_drop_is_no_silence_of_the_writer(running: Running) -> None:
 
 
 @pytest.mark.parametrize("then", ["idle", "cancel", "drain"])
-def test_what_was_received_as_a_whole_is_over(then: str) -> None:
-    """It may be resumed to be cancelled; who does not keeps nobody waiting, and is not told of a second ending."""
+def test_a_stream_that_was_received_whole_is_over(then: str) -> None:
+    """A finished stream can be resumed and cancelled, and sends no second ending."""
     with running_server(Limits(native=NativeLimits(idle_s=0.3 if then == "idle" else 60.0))) as running:
         with talking(running.port) as talk:
             talk.speak(TEXT)
@@ -146,7 +146,7 @@ def test_what_was_received_as_a_whole_is_over(then: str) -> None:
 
 
 def test_a_resumed_stream_leaves_its_old_connection(running: Running) -> None:
-    """One that only seems to live gets no more of it, and can go on with others."""
+    """The old connection gets no more of the stream, and can go on with other contexts."""
     with talking(running.port) as old, talking(running.port) as new:
         old.say("start")
         stream = old.until("started")["stream"]
@@ -164,10 +164,10 @@ def test_a_resumed_stream_leaves_its_old_connection(running: Running) -> None:
         assert old.sound(2) == pcm_of(running, TEXT)
 
 
-def test_lies_about_what_was_received_are_refused(
+def test_wrong_positions_are_refused(
     running: Running,
 ) -> None:
-    """So are streams that are not there; the stream itself goes on."""
+    """Wrong positions and unknown streams are refused; the stream itself goes on."""
     with talking(running.port) as talk, talking(running.port) as liar:
         talk.speak(TEXT)
         talk.until("done")
@@ -190,8 +190,8 @@ def test_lies_about_what_was_received_are_refused(
         assert cancelled["heard_ms"] == cancelled["delivered_ms"] == pytest.approx(num_bytes / 48)
 
 
-def test_who_does_not_come_back_is_forgotten() -> None:
-    """After the time that was asked for, or at once if none was, or if the client said good-bye."""
+def test_a_stream_that_is_not_resumed_is_dropped() -> None:
+    """The stream is dropped after the requested time, or at once without one or after a clean close."""
     limits = Limits(native=NativeLimits())
     with running_server(limits) as running:
         for resume_s, politely in [(0, False), (0.05, False), (10, True)]:
@@ -206,8 +206,8 @@ def test_who_does_not_come_back_is_forgotten() -> None:
             running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
-def test_who_may_come_back_costs_little_meanwhile(running: Running) -> None:
-    """Nothing more is made for a client that is gone than for one that does not read."""
+def test_a_detached_stream_pauses(running: Running) -> None:
+    """A detached stream pauses as one whose client does not read."""
     with talking(running.port) as talk:
         talk.say("start", resume_s=10)
         talk.say("text", text=LONG)
@@ -225,7 +225,7 @@ def test_who_may_come_back_costs_little_meanwhile(running: Running) -> None:
 
 
 def test_a_slow_reader_stops_its_own_stream_only(running: Running) -> None:
-    """What waits for it is bounded, others are served, and when it reads it misses nothing."""
+    """Its buffers are bounded, others are served, and it gets all audio in the end."""
 
     with (
         talking(running.port, adjust=small_buffer, max_queue=1, ping_interval=None) as slow,
@@ -244,8 +244,8 @@ def test_a_slow_reader_stops_its_own_stream_only(running: Running) -> None:
         assert slow.sound(1) == pcm_of(running, LONG[:1500])
 
 
-def test_who_never_reads_is_cut_off() -> None:
-    """After the time that every reader has; nothing of it is left."""
+def test_a_client_that_never_reads_is_cut_off() -> None:
+    """The connection is cut after the stall time, and nothing is left."""
 
     with (
         running_server(Limits(stall_s=0.3)) as running,
@@ -259,7 +259,7 @@ def test_who_never_reads_is_cut_off() -> None:
 
 
 def test_draining_finishes_streams_under_load() -> None:
-    """On shutdown clients are told, what is spoken is finished, new contexts are refused, then all are closed."""
+    """Clients are notified, streams finish, new contexts are refused, then connections close."""
 
     def run(talk: Talk) -> tuple[int, str]:
         talk.until("done")
@@ -292,7 +292,7 @@ def test_draining_finishes_streams_under_load() -> None:
 
 
 def test_draining_ends_when_its_time_is_up() -> None:
-    """Streams that wait for text are ended with an error, then the connection is closed."""
+    """Streams that still wait for text fail, then the connection closes."""
     with running_server(Limits(native=NativeLimits(drain_s=0.1))) as running, talking(running.port) as talk:
         talk.say("start")
         talk.until("started")
@@ -304,7 +304,7 @@ def test_draining_ends_when_its_time_is_up() -> None:
 
 
 def test_clients_that_vanish_at_any_moment_leave_nothing(running: Running) -> None:
-    """No stream, no segment, no task."""
+    """No stream, no segment and no task is left."""
     running.client.get("/health")
     before = (running.synthesizer.num_streams, running.server.num_tasks)
     for index in range(60):

@@ -1,4 +1,4 @@
-"""What is done to the sound, at each door: the same fields give the same sound everywhere, and wrong ones are named."""
+"""Effects on every endpoint: the same fields give the same audio, and wrong ones are named."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def port() -> Iterator[int]:
         yield port
 
 
-def test_all_doors_and_the_library_give_the_same_sound(port: int) -> None:
-    """The speech API, a WebSocket, a query, lines in a body, the client, and no server at all."""
+def test_all_endpoints_and_the_library_give_the_same_audio(port: int) -> None:
+    """Speech API, WebSocket, query, lines in a body, client and library agree."""
     url = f"http://127.0.0.1:{port}"
     with tone_synthesizer(ToneEngine()) as synthesizer:
         wanted = to_s16le(synthesizer.speak(TEXT, options=StreamOptions(effects=EFFECTS)).samples)
@@ -58,8 +58,8 @@ def test_all_doors_and_the_library_give_the_same_sound(port: int) -> None:
         assert to_s16le(client.speak(TEXT, **SAID).samples) == wanted
 
 
-def test_config_changes_what_it_names_for_what_follows(port: int) -> None:
-    """Softer from the second sentence on; what it does not name stays."""
+def test_config_changes_named_effects_from_then_on(port: int) -> None:
+    """The volume changes from the second sentence on; other effects stay."""
     sounds = []
     for changes in ({}, {"volume_db": -14.0}, {"volume_db": -14.0, "effects": {"limit": False}}):
         with talking(port) as talk:
@@ -88,8 +88,8 @@ def test_config_changes_what_it_names_for_what_follows(port: int) -> None:
         ({"effects": {"compress": {"ratio": 99}}}, "effects.compress.ratio"),
     ],
 )
-def test_what_is_wrong_is_named_everywhere(port: int, said: dict[str, Any], param: str) -> None:
-    """As a bad request, as an error that ends the context, and as one that changes nothing."""
+def test_a_wrong_effect_is_named_everywhere(port: int, said: dict[str, Any], param: str) -> None:
+    """A wrong effect is a bad request, a failed context, or an error that changes nothing."""
     asked = {"input": TEXT, **said}
     answer = httpx.post(f"http://127.0.0.1:{port}/v1/audio/speech", content=json.dumps(asked), headers=JSON)
     assert answer.status_code == 400

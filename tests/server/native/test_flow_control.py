@@ -1,4 +1,4 @@
-"""What is on its way: never more than is kept for who comes back, however much lies between server and client."""
+"""Bytes in flight never exceed what is kept for resuming, whatever the network buffers."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def running() -> Iterator[Running]:
 
 
 @given(st.data())
-def test_so_much_is_on_its_way_at_most(data: st.DataObject) -> None:
-    """Whatever is sent and whichever pings are answered: who is full becomes less so by the answer to the last one."""
+def test_bytes_in_flight_are_limited(data: st.DataObject) -> None:
+    """The maximum holds for any pattern of frames and pongs; the last pong frees the window."""
     receipts, sent, received = FlowControl(), 0, 0
     marks: list[tuple[bytes, int]] = []
     for num_bytes in data.draw(st.lists(st.integers(0, 20_000), max_size=60)):
@@ -59,7 +59,7 @@ def test_so_much_is_on_its_way_at_most(data: st.DataObject) -> None:
 
 
 def pump(bare: RawWebSocket, *, until: str, answer: bool = True) -> tuple[bytes, list[dict[str, Any]]]:
-    """Sound and messages up to one of a type; pings are answered if they are to be."""
+    """Receive up to a message of a type; answer pings if asked to."""
     sound, told = b"", []
     while True:
         opcode, data = bare.next()
@@ -75,7 +75,7 @@ def pump(bare: RawWebSocket, *, until: str, answer: bool = True) -> tuple[bytes,
 
 
 def quiet(bare: RawWebSocket) -> bytes:
-    """All sound until nothing more comes; the answer to a ``ping`` shows that nothing does."""
+    """Receive all audio until a ``ping`` is answered without more of it."""
     found, num_rounds = b"", 0
     while num_rounds < 50:
         bare.send(message("ping", None, id=1))
@@ -84,8 +84,8 @@ def quiet(bare: RawWebSocket) -> bytes:
     return found
 
 
-def test_no_more_is_sent_than_is_answered_for(running: Running) -> None:
-    """Other answers come all the same; the answer to the last ping alone lets it go on."""
+def test_audio_waits_for_pongs(running: Running) -> None:
+    """Other answers still come; the pong to the last ping lets the stream go on."""
     bare = RawWebSocket(running)
     bare.send(message("start"), message("text", text=SPOKEN), message("end"))
     sound = quiet(bare)
@@ -110,8 +110,8 @@ def test_a_cancel_is_answered_while_nothing_more_is_sent(running: Running) -> No
 
 
 @pytest.mark.parametrize("num_read", [1, 40_001, 131_072])
-def test_what_was_on_its_way_when_the_connection_broke_is_sent_again(running: Running, num_read: int) -> None:
-    """The network takes all that it gets; the client has next to nothing of it, or had not answered yet."""
+def test_audio_in_flight_at_a_drop_is_sent_again(running: Running, num_read: int) -> None:
+    """Audio that the network buffered is sent again after a drop."""
     bare = RawWebSocket(running)
     bare.send(message("start"), message("text", text=SPOKEN), message("end"))
     stream = bare.told("started")["stream"]
@@ -129,8 +129,8 @@ def test_what_was_on_its_way_when_the_connection_broke_is_sent_again(running: Ru
         assert sound + again.sound(1) == pcm_of(running, SPOKEN)
 
 
-def test_who_answered_and_stops_is_cut_after_the_time_of_readers() -> None:
-    """Not before, as it may read late; its stream can be resumed."""
+def test_a_client_that_stops_answering_is_cut_after_the_stall_time() -> None:
+    """The connection is cut after the stall time, not before; its stream can be resumed."""
     with running_server(Limits(stall_s=0.6, native=NativeLimits(ping_s=0.1))) as running:
         bare = RawWebSocket(running)
         opcode, data = bare.next()

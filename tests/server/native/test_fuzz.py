@@ -1,4 +1,4 @@
-"""Any frames in any order, on a real socket: each has an answer, nothing hangs, nothing is left."""
+"""Any frames in any order on a real socket are answered, and nothing hangs or is left."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FRAMES = st.one_of(
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
@@ -48,7 +48,7 @@ def running() -> Iterator[Running]:
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(FRAMES, max_size=25))
 def test_any_frames_have_an_answer(running: Running, frames: list[str | bytes]) -> None:
-    """A ping behind them is answered; whatever is open can be ended; every context has one end."""
+    """A ping after them is answered, open contexts can be ended, and each ends once."""
     with talking(running.port, ping_interval=None) as talk:
         for frame in frames:
             talk.ws.send(frame)
@@ -69,7 +69,7 @@ def until_answered(talk: Talk, ping: str) -> None:
 
 
 def ends_per_start(talk: Talk, name: str) -> list[int]:
-    """How often each stream of a context was said to be over, by what is not an answer to ``cancel``."""
+    """Count the endings of each stream of a context, answers to ``cancel`` excluded."""
     counts = [0]
     for each in talk.received:
         if isinstance(each, dict) and each.get("context") == name:
@@ -80,5 +80,5 @@ def ends_per_start(talk: Talk, name: str) -> list[int]:
 
 
 def test_nothing_of_it_is_left(running: Running) -> None:
-    """Of all these connections."""
+    """Nothing is left of all these connections."""
     running.wait_until(lambda: running.synthesizer.num_streams == 0)

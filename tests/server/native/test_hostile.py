@@ -1,4 +1,4 @@
-"""Clients that mean harm: each costs a bounded amount, is answered or let go, and nobody else notices."""
+"""Hostile clients cost a bounded amount, are answered or closed, and do not affect others."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MANY = 100_000
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
@@ -40,7 +40,7 @@ def others_are_served(running: Running) -> None:
 
 
 def test_many_tiny_messages(running: Running) -> None:
-    """A hundred thousand characters, each in a message of its own: others are served meanwhile, all is spoken."""
+    """A hundred thousand one-character messages are all spoken, and others are served meanwhile."""
     bare = RawWebSocket(running)
     letter, space = (message("text", text=text) for text in ("x", " "))
     word = letter * 9 + space
@@ -57,7 +57,7 @@ def test_many_tiny_messages(running: Running) -> None:
 
 
 def test_more_messages_than_a_context_takes_characters() -> None:
-    """Messages without text count as well: none is free."""
+    """Messages without text count towards the limit as well."""
     with running_server(Limits(native=NativeLimits(max_characters=1_000))) as running, talking(running.port) as talk:
         talk.say("start")
         for _ in range(1_001):
@@ -68,7 +68,7 @@ def test_more_messages_than_a_context_takes_characters() -> None:
 
 
 def test_a_flood_of_starts(running: Running) -> None:
-    """Eight are carried, the others refused, and who goes on is let go; nothing of it is left."""
+    """Eight are accepted, the others refused, then the connection is closed and nothing is left."""
     bare = RawWebSocket(running)
     bare.send(*(message("start", f"c{number}", resume_s=0) for number in range(5_000)))
     assert bare.closed() == (1008, "too many wrong messages")
@@ -77,7 +77,7 @@ def test_a_flood_of_starts(running: Running) -> None:
 
 
 def test_a_flood_of_starts_and_cancels(running: Running) -> None:
-    """Which are all in order: each is answered, and none leaves anything."""
+    """All are valid: each is answered and leaves nothing."""
     before = running.server.num_tasks
     bare = RawWebSocket(running)
     rounds = [message(kind, "a") for _ in range(1_000) for kind in ("start", "cancel")]
@@ -94,7 +94,7 @@ def test_a_flood_of_starts_and_cancels(running: Running) -> None:
     "nested", ["[" * 131_000, '{"a":' * 26_000, '{"type":"start","context":"a","x":' + "[" * 130_000]
 )
 def test_deep_nesting(running: Running, nested: str) -> None:
-    """It is an error as any other."""
+    """Deep nesting is an ordinary error."""
     bare = RawWebSocket(running)
     bare.send(frame(TEXT, nested.encode()), message("ping", None, id=1))
     assert bare.told("error")["code"] == "invalid_request"
@@ -103,7 +103,7 @@ def test_deep_nesting(running: Running, nested: str) -> None:
 
 @pytest.mark.parametrize("number", ["1" * 5_000, "1e999", "-1e999", "0." + "1" * 100_000])
 def test_giant_numbers(running: Running, number: str) -> None:
-    """In a place where numbers stand."""
+    """Giant numbers are ordinary errors."""
     bare = RawWebSocket(running)
     bare.send(frame(TEXT, f'{{"type":"start","context":"a","speed":{number}}}'.encode()), message("ping", None, id=1))
     assert bare.told("error")["code"] == "invalid_request"
@@ -111,7 +111,7 @@ def test_giant_numbers(running: Running, number: str) -> None:
 
 
 def test_messages_in_fragments(running: Running) -> None:
-    """Cut between any two bytes, with pings in between, they say the same; empty fragments without end do not help."""
+    """Fragments with pings between them make the same message; endless empty ones are refused."""
     bare = RawWebSocket(running)
     data = json.dumps({"type": "ping", "id": "你好"}).encode()
     bare.send(frame(TEXT, data[:1], fin=False))
@@ -123,7 +123,7 @@ def test_messages_in_fragments(running: Running) -> None:
 
 
 def test_bombs_are_not_unpacked(running: Running) -> None:
-    """Compression is not agreed to, whatever is offered."""
+    """Compression is never negotiated."""
     bare = RawWebSocket(running, "Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n")
     assert bare.head.startswith(b"HTTP/1.1 101")
     assert b"extensions" not in bare.head.lower()
@@ -132,7 +132,7 @@ def test_bombs_are_not_unpacked(running: Running) -> None:
 
 
 def test_pings_whose_answers_are_not_read(running: Running) -> None:
-    """They pile up to a bound, then the connection is cut."""
+    """Unread pongs are bounded; then the connection is cut."""
     bare = RawWebSocket(running, receive_bytes=4_096)
     with pytest.raises((ConnectionError, TimeoutError)):  # reset, or a broken pipe
         for _ in range(10_000):
@@ -141,7 +141,7 @@ def test_pings_whose_answers_are_not_read(running: Running) -> None:
 
 
 def test_answers_that_are_not_read(running: Running) -> None:
-    """Messages are not read on while their answers wait, so that what is held is bounded; nothing of it is left."""
+    """Reading stops while answers wait, so that memory is bounded, and nothing is left."""
     before = running.server.num_tasks
     bare = RawWebSocket(running, receive_bytes=4_096)
     bare.raw.settimeout(2)
@@ -153,8 +153,8 @@ def test_answers_that_are_not_read(running: Running) -> None:
     running.wait_until(lambda: running.server.num_tasks == before)
 
 
-def test_text_after_the_end(running: Running) -> None:
-    """Is told to be too late, and changes nothing."""
+def test_text_after_the_end_is_refused(running: Running) -> None:
+    """Text after the end is refused and changes nothing."""
     with talking(running.port) as talk:
         running.gate.close()
         talk.speak(WORDS)
@@ -170,7 +170,7 @@ def test_text_after_the_end(running: Running) -> None:
 
 
 def test_a_loop_of_resumes(running: Running) -> None:
-    """Two connections take a stream from each other all the time; at last one of them has it, whole."""
+    """Two connections resume a stream in turn; in the end one has all of it."""
     with talking(running.port) as first, talking(running.port) as second:
         first.speak(WORDS * 3)
         stream = first.until("started")["stream"]
@@ -186,7 +186,7 @@ def test_a_loop_of_resumes(running: Running) -> None:
 
 
 def test_idle_connections_leave_nothing(running: Running) -> None:
-    """Two hundred, some of which open a context: tasks and objects are as before."""
+    """Two hundred connections, some with a context, leave no tasks and objects."""
 
     def visit() -> None:
         with ExitStack() as stack:
@@ -214,7 +214,7 @@ def test_idle_connections_leave_nothing(running: Running) -> None:
 
 
 def test_frames_of_clients_are_never_sound(running: Running) -> None:
-    """A binary frame that looks as ours is no message, and is not sent to anybody."""
+    """A binary frame of a client is refused and never forwarded."""
     with talking(running.port) as liar, talking(running.port) as talk:
         liar.ws.send(b"\1\0\0\0\0\0\0\1\0\0\0\0\0\0\0\0" + b"noise" * 100)
         told = liar.next()

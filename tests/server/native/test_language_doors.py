@@ -1,4 +1,4 @@
-"""``language`` at each door: what is to be read as which language, and what a voice does not speak."""
+"""``language`` on every endpoint, with languages that the voice speaks and does not."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HEADERS = {"content-type": "application/json"}
 
 @pytest.fixture(scope="module")
 def real() -> Iterator[int]:
-    """A server with the voice that speaks both languages."""
+    """A server with the bilingual voice."""
 
     def load() -> Synthesizer:
         return yuliu.open("yuliu", workers=1)
@@ -40,7 +40,7 @@ def wait_ready(port: int) -> None:
 
 
 def spoken(port: int, text: str, **start: Any) -> tuple[str, bytes]:
-    """Words and sound of a context."""
+    """Return the words and the audio of a context."""
     with talking(port) as talk:
         talk.speak(text, **start)
         assert talk.until("done")["failed"] == []
@@ -51,7 +51,7 @@ def spoken(port: int, text: str, **start: Any) -> tuple[str, bytes]:
 @pytest.mark.voices
 @pytest.mark.timeout(120)
 def test_a_year_in_either_language(real: int) -> None:
-    """Digits have no script: the words are the language's, and all three doors say them alike."""
+    """Digits are read in the language, the same on all three endpoints."""
     url = f"http://127.0.0.1:{real}"
     sounds = {}
     for language, words in WORDS.items():
@@ -70,8 +70,8 @@ def test_a_year_in_either_language(real: int) -> None:
 
 @pytest.mark.voices
 @pytest.mark.timeout(120)
-def test_config_changes_it_for_what_follows(real: int) -> None:
-    """What is cut stays as it was."""
+def test_config_changes_the_language_from_then_on(real: int) -> None:
+    """Segments that were cut before keep their language."""
     with talking(real) as talk:
         talk.say("start", chunking="punctuation", language="zh")
         talk.say("text", text="2024\n\n")
@@ -82,8 +82,8 @@ def test_config_changes_it_for_what_follows(real: int) -> None:
         assert [each["spoken"].lower() for each in talk.told("segment")] == list(WORDS.values())
 
 
-def test_what_a_voice_does_not_speak_is_refused_everywhere() -> None:
-    """By the name of the field; a stream that runs goes on as it was."""
+def test_an_unspoken_language_is_refused_everywhere() -> None:
+    """The error names the field; a running stream goes on unchanged."""
 
     def load() -> Synthesizer:
         return Synthesizer(
@@ -119,7 +119,7 @@ def test_what_a_voice_does_not_speak_is_refused_everywhere() -> None:
 
 
 def test_text_of_another_script_is_accounted_for() -> None:
-    """Whatever the language is, each character has its end."""
+    """Every character is accounted for, whatever the language."""
     with serving(lambda: tone_synthesizer(ToneEngine())) as port:
         wait_ready(port)
         with talking(port) as talk:

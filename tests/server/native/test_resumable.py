@@ -1,4 +1,4 @@
-"""What is kept for clients that come back is bounded over all streams."""
+"""Replay buffers are bounded over all streams."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ KEPT_TOTAL_BYTES = 2_000_000
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server that keeps three or four streams of that length."""
+    """A server whose replay buffers hold three or four streams of that length."""
     limits = Limits(native=NativeLimits(kept_total_bytes=KEPT_TOTAL_BYTES, kept_bytes=600_000))
     with running_server(limits) as server:
         yield server
 
 
 def spoken(running: Running, *, vanish: bool, text: str = TEXT) -> tuple[str, bytes]:
-    """The id of a stream that was spoken and then left by its client, and its sound."""
+    """Return the id and the audio of a stream that its client has left."""
     with talking(running.port, ping_interval=None) as talk:
         talk.say("start", resume_s=60)
         talk.say("text", text=text)
@@ -47,7 +47,7 @@ def spoken(running: Running, *, vanish: bool, text: str = TEXT) -> tuple[str, by
 
 
 def until_received(talk: Talk, num_bytes: int) -> None:
-    """Until so much sound was received."""
+    """Receive until there is so much audio."""
     talk.say("flush")
     while len(sound_of(talk)) < num_bytes:
         talk.next()
@@ -58,7 +58,7 @@ def sound_of(talk: Talk) -> bytes:
 
 
 def resumed(running: Running, stream: str, offset: int, seq: int) -> bytes | str:
-    """The sound from there on, or the code of the error."""
+    """Return the audio from there on, or the code of the error."""
     with talking(running.port) as talk:
         talk.say("resume", stream=stream, offset=offset, seq=seq)
         while not talk.told("done"):
@@ -68,8 +68,8 @@ def resumed(running: Running, stream: str, offset: int, seq: int) -> bytes | str
         return sound_of(talk)
 
 
-def test_the_oldest_is_kept_no_longer(running: Running) -> None:
-    """It cannot be gone on with; the newest can, to the byte, and never with a gap."""
+def test_the_oldest_audio_is_dropped_first(running: Running) -> None:
+    """The oldest stream cannot be resumed; the newest can, to the byte and without a gap."""
     streams = [spoken(running, vanish=False) for _ in range(8)]
     whole = pcm_of(running, TEXT)
     assert all(sound == whole for _, sound in streams)
@@ -80,8 +80,8 @@ def test_the_oldest_is_kept_no_longer(running: Running) -> None:
     assert answers == sorted(answers, key=lambda answer: answer != "not_resumable")
 
 
-def test_who_is_there_is_not_robbed_for_who_is_gone(running: Running) -> None:
-    """Streams that are over or wait give way first, though what they keep is younger."""
+def test_connected_clients_keep_their_audio_longest(running: Running) -> None:
+    """Streams that are over or wait are dropped first, though their audio is younger."""
     with talking(running.port) as there:
         there.say("start", resume_s=60)
         there.say("text", text=TEXT)
@@ -97,8 +97,8 @@ def test_who_is_there_is_not_robbed_for_who_is_gone(running: Running) -> None:
             assert sound_of(talk).startswith(sound)
 
 
-def test_what_was_not_sent_is_never_dropped() -> None:
-    """Where nothing at all may be kept, a stream is spoken whole all the same."""
+def test_unsent_audio_is_never_dropped() -> None:
+    """A stream is spoken whole even if nothing may be kept."""
     with running_server(Limits(native=NativeLimits(kept_total_bytes=0))) as running:
         stream, sound = spoken(running, vanish=False)
         assert sound == pcm_of(running, TEXT)
@@ -106,7 +106,7 @@ def test_what_was_not_sent_is_never_dropped() -> None:
 
 
 def test_memory_is_bounded_for_many_streams(running: Running) -> None:
-    """Whether they are over or only their clients are gone: what windows hold does not grow with their number."""
+    """Buffers do not grow with the number of streams that are over or left."""
     tracemalloc.start()
     try:
         for _ in range(15):

@@ -28,20 +28,20 @@ LLM_STREAM = Path(__file__).parents[2] / "data" / "llm_stream.jsonl"
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
 
 @pytest.fixture
 def talk(running: Running) -> Iterator[Talk]:
-    """A connection to it."""
+    """A connection to the server."""
     with talking(running.port) as found:
         yield found
 
 
 def test_sound_messages_and_ending_are_right(running: Running, talk: Talk) -> None:
-    """The sound is the library's, each part of the text is announced before it sounds, every character has its end."""
+    """The audio is the library's, segments are announced first, every character is accounted for."""
     talk.speak(TEXT)
     done = talk.until("done")
     started = talk.told("started")[0]
@@ -66,7 +66,7 @@ def test_sound_messages_and_ending_are_right(running: Running, talk: Talk) -> No
 
 
 def test_sound_comes_before_the_text_has_ended(running: Running, talk: Talk) -> None:
-    """A segment is spoken as soon as it is certain; ``flush`` makes the rest certain."""
+    """A segment is spoken once it is certain; ``flush`` makes the rest certain."""
     talk.say("start", chunking="punctuation")
     talk.say("text", text="First of all, this. Then")
     talk.until_sound()
@@ -82,7 +82,7 @@ def test_sound_comes_before_the_text_has_ended(running: Running, talk: Talk) -> 
     "row", [json.loads(line) for line in LLM_STREAM.read_text().splitlines()], ids=lambda r: r["id"]
 )
 def test_tokens_of_a_language_model(running: Running, talk: Talk, row: dict[str, Any]) -> None:
-    """Cut anywhere, the text gives the sound of the whole."""
+    """Text that is cut anywhere gives the audio of the whole."""
     deltas = [delta for delta in row["deltas"] if not delta.startswith("@@")]
     talk.say("start")
     for delta in deltas:
@@ -100,7 +100,7 @@ def test_tokens_of_a_language_model(running: Running, talk: Talk, row: dict[str,
 def test_formats_are_those_of_the_encoders(
     running: Running, talk: Talk, name: str, rate: int | None, channels: int
 ) -> None:
-    """One encoder for each stream; what was made is told."""
+    """Each stream has its encoder, and ``started`` describes it."""
     talk.speak(TEXT, format=name, sample_rate=rate, channels=channels)
     talk.until("done")
     started = talk.told("started")[0]
@@ -113,7 +113,7 @@ def test_formats_are_those_of_the_encoders(
 
 
 def test_config_holds_for_what_follows(running: Running, talk: Talk) -> None:
-    """Speed and chunking between two utterances."""
+    """Speed and chunking change between two utterances."""
     talk.say("start")
     talk.say("text", text="one two three. ")
     talk.say("flush")
@@ -129,8 +129,8 @@ def test_config_holds_for_what_follows(running: Running, talk: Talk) -> None:
     assert length == pytest.approx([100, 50])
 
 
-def test_what_is_wrong_is_told_and_the_rest_goes_on(running: Running, talk: Talk) -> None:
-    """An error names the context, the field and what it is the end of."""
+def test_errors_name_their_context_and_field(running: Running, talk: Talk) -> None:
+    """An error names the context, the field and what it ends."""
     talk.say("start")
     talk.until("started")
     wrong: list[tuple[str, dict[str, Any], str, str | None]] = [
@@ -159,8 +159,8 @@ def test_what_is_wrong_is_told_and_the_rest_goes_on(running: Running, talk: Talk
     assert talk.until("done")["failed"] == []
 
 
-def test_pings_tell_the_clock(talk: Talk) -> None:
-    """The server's, when it was received and when it was answered."""
+def test_a_pong_has_the_clock(talk: Talk) -> None:
+    """A pong has the server's times of receipt and answer."""
     for given in (None, 5, 2.5, "five"):
         talk.say("ping", None, id=given)
         pong = talk.next()
@@ -174,7 +174,7 @@ STATES = ("at_once", "started", "text", "working", "sounding", "ended", "done")
 
 @pytest.mark.parametrize("state", STATES)
 def test_cancel_in_every_state_then_again(running: Running, talk: Talk, state: str) -> None:
-    """It is always answered, nothing comes after the answer, and the name can be used again at once."""
+    """Cancel is always answered, nothing follows, and the name can be reused at once."""
     if state == "working":
         running.gate.close()
     talk.say("start")
@@ -214,7 +214,7 @@ def test_cancel_in_every_state_then_again(running: Running, talk: Talk, state: s
 
 
 def test_contexts_and_clients_are_never_mixed(running: Running) -> None:
-    """Four clients with three contexts each, all at once: every sample is where it belongs."""
+    """Four clients with three contexts each get their own samples."""
     texts = [
         [f"Client {chr(97 + client)} context {chr(97 + each)} speaks. 第{each}个。" * 5 for each in range(3)]
         for client in range(4)
@@ -245,8 +245,8 @@ def test_contexts_and_clients_are_never_mixed(running: Running) -> None:
     assert wrong == []
 
 
-def test_failures_of_engines_are_told_with_what_became_of_the_text() -> None:
-    """What was made before is given, then the error ends the context; others go on."""
+def test_engine_failures_report_the_coverage() -> None:
+    """Earlier audio is sent, then the error ends the context; others go on."""
     with running_server(fail_steps=frozenset({2, 3})) as running, talking(running.port) as talk:
         talk.speak("First. Second one. Third.", chunking="punctuation")
         while not (errors := talk.told("error")):
@@ -258,8 +258,8 @@ def test_failures_of_engines_are_told_with_what_became_of_the_text() -> None:
         assert talk.until("done", "b")["failed"] == []
 
 
-def test_bounds_are_told() -> None:
-    """Of streams, of characters, of contexts; and a message that is too long ends the connection."""
+def test_limits_are_reported() -> None:
+    """Limits on streams, characters and contexts are reported; too long a message closes the connection."""
     limits = Limits(max_streams=1, native=NativeLimits(max_characters=20))
     with running_server(limits) as running, talking(running.port) as talk:
         talk.say("start")
@@ -278,14 +278,14 @@ def test_bounds_are_told() -> None:
 
 
 def test_much_nonsense_ends_the_connection(talk: Talk) -> None:
-    """With the code for it."""
+    """The connection is closed with the policy code."""
     for _ in range(101):
         talk.ws.send("nonsense")
     assert talk.closed() == (1008, "too many wrong messages")
 
 
-def test_who_says_nothing_is_let_go() -> None:
-    """A connection without contexts is closed when it is idle; one with a context stays."""
+def test_an_idle_connection_is_closed() -> None:
+    """An idle connection without contexts is closed; one with a context stays."""
     with (
         running_server(Limits(native=NativeLimits(idle_s=0.2))) as running,
         talking(running.port) as silent,
@@ -300,7 +300,7 @@ def test_who_says_nothing_is_let_go() -> None:
 
 
 def test_text_that_does_not_come_ends_its_context() -> None:
-    """With the error for it; the connection stays."""
+    """The context fails with a timeout; the connection stays."""
     with running_server(Limits(native=NativeLimits(idle_text_s=0.1))) as running, talking(running.port) as talk:
         talk.say("start")
         while not (errors := talk.told("error")):
@@ -310,8 +310,8 @@ def test_text_that_does_not_come_ends_its_context() -> None:
         talk.until("done", "b")
 
 
-def test_listeners_are_told_when_they_run_dry() -> None:
-    """While the writer thinks; and when there is sound again."""
+def test_an_underrun_is_reported() -> None:
+    """The client is notified of an underrun and of its end."""
     with running_server() as running, talking(running.port) as talk:
         talk.say("start")
         talk.say("text", text="One. ")
@@ -325,8 +325,8 @@ def test_listeners_are_told_when_they_run_dry() -> None:
         talk.until("done")
 
 
-def test_listeners_are_told_when_the_server_is_behind(running: Running, talk: Talk) -> None:
-    """Though all of the text is there, nothing more is made; text that may go on is no work of the server's."""
+def test_an_underrun_names_the_party_that_is_late(running: Running, talk: Talk) -> None:
+    """An underrun is the server's if all text is there, and the writer's if text may go on."""
     running.gate.close()
     talk.say("start")
     talk.say("text", text="One two three. ")
@@ -343,7 +343,7 @@ def test_listeners_are_told_when_the_server_is_behind(running: Running, talk: Ta
 
 
 def test_two_hundred_idle_connections_are_no_burden(running: Running) -> None:
-    """All are answered, and another client is served as ever."""
+    """All are answered, and another client is served as usual."""
     with ExitStack() as stack:
         idle = [stack.enter_context(talking(running.port, ping_interval=None)) for _ in range(200)]
         with talking(running.port) as talk:
@@ -356,8 +356,8 @@ def test_two_hundred_idle_connections_are_no_burden(running: Running) -> None:
             assert each.next()
 
 
-def test_pages_of_strangers_are_refused(running: Running) -> None:
-    """A browser tells where a page is from: the server's own and allowed ones are let in."""
+def test_other_pages_are_refused(running: Running) -> None:
+    """Only the server's own pages and allowed origins are accepted."""
     own = f"http://127.0.0.1:{running.port}"
     for origin in (None, own):
         with talking(running.port, origin=origin) as talk:
@@ -375,7 +375,7 @@ def test_pages_of_strangers_are_refused(running: Running) -> None:
 
 
 def test_other_hosts_paths_and_long_heads_are_refused(running: Running) -> None:
-    """As for HTTP, before the connection becomes a WebSocket."""
+    """The handshake is refused as an HTTP request would be."""
     for headers, status in [({"Host": "evil.example"}, 421), ({"X-Long": "x" * 9_000}, 431)]:
         head = "".join(f"{name}: {value}\r\n" for name, value in {"Host": "localhost", **headers}.items())
         raw = running.connect()
@@ -387,7 +387,7 @@ def test_other_hosts_paths_and_long_heads_are_refused(running: Running) -> None:
 
 
 def test_voices_that_are_not_loaded_yet() -> None:
-    """The handshake is answered with 503 and when to try again."""
+    """The handshake gets 503 with Retry-After."""
     from threading import Event
 
     from serving import started, tone_synthesizer

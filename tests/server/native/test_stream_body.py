@@ -27,7 +27,7 @@ HEAD = (
 
 @pytest.fixture
 def running() -> Iterator[Running]:
-    """A server with nothing out of the ordinary."""
+    """A server with default limits."""
     with running_server() as server:
         yield server
 
@@ -43,7 +43,7 @@ def push(raw: socket.socket, data: bytes) -> None:
 
 
 def test_sound_comes_while_text_is_still_being_sent(running: Running) -> None:
-    """The head of the answer and the first sound are there before the body has ended; all in all it is the whole."""
+    """The first audio arrives before the body has ended, and in the end all of it."""
     raw = begin(running, query="?chunking=punctuation")
     push(raw, "One sentence, and another. 你好，世".encode()[:-2])
     answer = b""
@@ -60,7 +60,7 @@ def test_sound_comes_while_text_is_still_being_sent(running: Running) -> None:
 
 
 def test_messages_in_lines(running: Running) -> None:
-    """A body of messages says how, flushes, and ends."""
+    """A body of messages sets options, flushes and ends."""
     raw = begin(running, "application/x-ndjson")
     lines: list[dict[str, object]] = [
         {"type": "start", "format": "wav"},
@@ -81,7 +81,7 @@ def test_messages_in_lines(running: Running) -> None:
 
 
 def test_a_client_that_sends_all_before_it_reads(running: Running) -> None:
-    """httpx does so: it has the whole all the same."""
+    """A client such as httpx gets the whole audio as well."""
     answer = running.client.post(
         "/v1/stream?voice=tone&speed=1",
         content=(piece.encode() for piece in TEXT),
@@ -94,7 +94,7 @@ def test_a_client_that_sends_all_before_it_reads(running: Running) -> None:
 
 @pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not there")
 def test_curl_hears_while_it_sends(running: Running) -> None:
-    """It reads its own input and the answer at once."""
+    """curl reads its input and the response at the same time."""
     url = f"{running.url}/v1/stream?chunking=punctuation"
     command = ["curl", "-sSN", "-T", ".", "-X", "POST", "-H", "Content-Type: text/plain", url]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as curl:
@@ -122,17 +122,17 @@ def test_curl_hears_while_it_sends(running: Running) -> None:
         ("", "text/plain", b"x" * 200_001, 400, "invalid_request"),
     ],
 )
-def test_what_is_wrong_is_a_clean_error(
+def test_an_early_error_has_its_status(
     running: Running, query: str, kind: str, body: bytes, status: int, code: str
 ) -> None:
-    """As long as no sound was sent."""
+    """Before any audio an error has its status."""
     answer = running.client.post(f"/v1/stream{query}", content=body, headers={"Content-Type": kind})
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
     running.wait_until(lambda: running.synthesizer.num_streams == 0)
 
 
-def test_what_goes_wrong_later_cuts_the_answer_off() -> None:
-    """So that no client takes a part for the whole."""
+def test_a_late_failure_cuts_the_response_off() -> None:
+    """The response lacks its end, so that no client takes a part for the whole."""
     with running_server(fail_steps=frozenset({2, 3})) as running:
         raw = begin(running, query="?chunking=punctuation")
         push(raw, LONG.encode())
@@ -142,15 +142,15 @@ def test_what_goes_wrong_later_cuts_the_answer_off() -> None:
         assert not answer.endswith(b"0\r\n\r\n")
 
 
-def test_pages_of_strangers_are_refused(running: Running) -> None:
-    """A browser sends plain text to anybody without asking."""
+def test_other_pages_are_refused(running: Running) -> None:
+    """A browser may send plain text to any server without a preflight."""
     headers = {"Content-Type": "text/plain", "Origin": "https://evil.example"}
     answer = running.client.post("/v1/stream", content=b"x", headers=headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "origin_not_allowed")
 
 
 def test_a_client_that_leaves_ends_its_stream(running: Running) -> None:
-    """Amid its text, before and after sound."""
+    """A client that leaves amid its text ends its stream, before and after audio."""
     for wait in (False, True):
         raw = begin(running)
         push(raw, LONG.encode())
@@ -163,7 +163,7 @@ def test_a_client_that_leaves_ends_its_stream(running: Running) -> None:
 
 
 def test_a_writer_may_take_its_time() -> None:
-    """Longer than a request may take to arrive otherwise."""
+    """A streamed body may take longer than the time for other requests."""
     with running_server(Limits(request_s=0.1)) as running:
         raw = begin(running)
         push(raw, b"One sentence, and another. More")
