@@ -15,14 +15,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeVar
 
-import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from yuliu.errors import InvalidRequest
 from yuliu.segmenter import Chunking
 from yuliu.types import StreamClass
-from yuliu.wire.faults import find_fault, must, toml_error
+from yuliu.wire.faults import must
 from yuliu.wire.preset_fields import ChunkingField, ChunkingFields, ClassField, LeadField
+from yuliu.wire.schema import convert_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -217,10 +217,8 @@ def _read(name: str, table: Mapping[str, object], base: Preset | None, where: st
 
 
 def _converted(values: Mapping[str, object], kind: type[T], where: str) -> T:
-    try:
-        return msgspec.convert(values, kind)
-    except msgspec.ValidationError as error:
-        raise toml_error(find_fault(error, kind), where) from None
+    found: T = convert_toml(values, kind, where=where)
+    return found
 
 
 def _replaced(preset: Preset, given: Overrides, where: str) -> Preset:

@@ -263,7 +263,7 @@ def test_redirects() -> None:
 
 def test_hub_address() -> None:
     """Files of a hub commit have a known address; a mirror may take the hub's place, by https only."""
-    source = HubSource("box", "me/voice", "ab" * 20)
+    source = HubSource("me/voice", "ab" * 20)
     tail = f"/me/voice/resolve/{'ab' * 20}/"
     assert hub_base_url(source, {}) == f"https://huggingface.co{tail}"
     assert hub_base_url(source, {"HF_ENDPOINT": "https://mirror.example/"}) == f"https://mirror.example{tail}"

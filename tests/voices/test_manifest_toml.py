@@ -31,7 +31,7 @@ def toy(text: str = TOY, folder: Path | None = None) -> VoiceManifest:
 
 
 def source(text: str) -> Source:
-    return toy(manifest_text(text, MEMBERS), Path("/home/voices.d")).sources[0]
+    return toy(manifest_text(text, MEMBERS), Path("/home/voices.d")).sources["box"]
 
 
 @pytest.mark.parametrize("name", ["baker", "heart", "yuliu"])
@@ -48,8 +48,8 @@ def test_voice() -> None:
     assert (manifest.sample_rate, manifest.streaming, manifest.gain_db, manifest.speaker) == (16000, "exact", 0.0, "")
     assert (manifest.licence.name, manifest.licence.commercial_use) == ("CC0-1.0", True)
     assert manifest.file_names == ("weights.bin", "names.json", "twice.bin")
-    assert isinstance(manifest.sources[0], WheelSource)
-    assert manifest.sources[0].distribution == "toybox"
+    assert isinstance(manifest.sources["box"], WheelSource)
+    assert manifest.sources["box"].distribution == "toybox"
 
 
 def test_composite() -> None:
@@ -63,13 +63,13 @@ def test_composite() -> None:
 def test_other_sources() -> None:
     """Addresses, hub commits and folders are read; a relative folder counts from the manifest's own."""
     assert source('[sources.box]\nkind = "url"\nbase_url = "https://example.org/voices/"') == UrlSource(
-        "box", "https://example.org/voices/"
+        "https://example.org/voices/"
     )
     commit = "0123456789" * 4
     assert source(f'[sources.box]\nkind = "hub"\nrepository = "me/voice"\ncommit = "{commit}"') == HubSource(
-        "box", "me/voice", commit
+        "me/voice", commit
     )
-    assert source('[sources.box]\nkind = "folder"\npath = "mine"') == FolderSource("box", Path("/home/voices.d/mine"))
+    assert source('[sources.box]\nkind = "folder"\npath = "mine"') == FolderSource("/home/voices.d/mine")
 
 
 @pytest.mark.parametrize(

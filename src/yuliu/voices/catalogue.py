@@ -52,7 +52,7 @@ def _text(path: Path) -> str:
 
 
 def _check_parts(composite: CompositeManifest, catalogue: dict[str, Manifest]) -> None:
-    for lang, name in composite.parts:
+    for lang, name in composite.parts.items():
         part = catalogue.get(name)
         if part is None or isinstance(part, CompositeManifest):
             raise InvalidRequest(

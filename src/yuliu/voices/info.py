@@ -69,7 +69,7 @@ def composite_info(manifest: CompositeManifest, parts: Sequence[VoiceInfo]) -> V
         sample_rate=manifest.sample_rate,
         streaming="exact" if all(part.streaming == "exact" for part in parts) else "crossfade",
         licences=tuple(licence for part in parts for licence in part.licences),
-        parts=manifest.parts,
+        parts=tuple(manifest.parts.items()),
         state=min((part.state for part in parts), key=order.index),
         num_bytes_on_disk=sum(part.num_bytes_on_disk for part in parts),
         num_bytes_to_fetch=sum(part.num_bytes_to_fetch for part in parts),

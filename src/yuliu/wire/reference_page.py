@@ -7,12 +7,13 @@ from html import escape
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from yuliu.wire.faults import NOT_BEFORE_NEWLINE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     JsonObject = Mapping[str, Any]
 
-NOT_BEFORE_NEWLINE = r"(?!\n)"
 _AS_DATA = """The same as data: <a href="openapi.json">OpenAPI 3.1</a>, <a href="asyncapi.json">AsyncAPI 3.0</a>."""
 _CODE = re.compile(r"`([^`]+)`")
 

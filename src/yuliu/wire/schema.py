@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import msgspec
 
 from yuliu.errors import InvalidRequest
-from yuliu.wire.faults import Fault, dotted, find_fault, item_struct, json_error, locate
+from yuliu.wire.faults import Fault, dotted, find_fault, item_struct, json_error, locate, toml_error
 from yuliu.wire.strict_json import BOM, check_keys, find_surrogate, read_json
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class Schema(Generic[T]):
         try:
             value = self._decoder.decode(data)
         except InvalidRequest as error:  # a struct has refused its values
-            raise self._refusal_of_item(data, error) from None
+            raise self._item_refusal(read_json(data, what=self._what), error) from None
         except (ValueError, RecursionError) as error:  # all that msgspec raises
             raise self._refusal(data, error) from None
         num_colons = data.count(":") if isinstance(data, str) else data.count(b":")
@@ -77,8 +77,8 @@ class Schema(Generic[T]):
             found: T = msgspec.convert(value, self._kind)
         except msgspec.ValidationError as error:
             raise self._error_at(at, find_fault(error, self._kind, self._tag_of(value))) from None
-        except InvalidRequest as error:  # of the struct itself
-            raise error if not at else _wrapped(error, at) from None
+        except InvalidRequest as error:  # a struct has refused its values
+            raise _wrapped(error, at) if at else self._item_refusal(value, error) from None
         return found
 
     def _error_at(self, at: Path, fault: Fault) -> InvalidRequest:
@@ -100,27 +100,54 @@ class Schema(Generic[T]):
         place = locate(self._kind, steps, self._tag_of(document))
         return Fault(place.path, "holds half of a surrogate pair, which is no character", item=place.item)
 
-    def _refusal_of_item(self, data: str | bytes, error: InvalidRequest) -> InvalidRequest:
-        """Return the refusal of a struct in a list, with its place."""
-        try:
-            document = read_json(data, what=self._what)
-        except InvalidRequest as refusal:
-            return refusal
+    def _item_refusal(self, document: object, error: InvalidRequest) -> InvalidRequest:
+        """Return the refusal of a struct's own check, with its place if it stands in a list."""
         lists = document.items() if isinstance(document, dict) else ()
-        for name, index, item in (
-            (name, *each) for name, items in lists if isinstance(items, list) for each in enumerate(items)
-        ):
-            struct = item_struct(self._kind, (name, index), self._tag_of(document))
+        places = [
+            ((name, index), item)
+            for name, items in lists
+            if isinstance(items, list)
+            for index, item in enumerate(items)
+        ]
+        for place, item in places:
+            struct = item_struct(self._kind, place, self._tag_of(document))
             try:
                 msgspec.convert(item, struct)
             except InvalidRequest as refusal:
-                return _wrapped(refusal, (name, index))
+                return _wrapped(refusal, place)
             except msgspec.ValidationError:
                 continue
         return error
 
     def _tag_of(self, document: object) -> object:
         return document.get(self._tag_field) if isinstance(document, dict) else None
+
+
+def convert_toml(values: object, kind: Any, *, where: str, at: Path = ()) -> Any:  # noqa: ANN401 - a value of the kind
+    """Return the value of a parsed TOML document, or of a table in it.
+
+    Args:
+        values: As parsed.
+        kind: The struct, or another type that msgspec knows.
+        where: What stands before the key in messages: the file, and maybe a table, such as ``presets.toml: api.``.
+        at: Place of the table in the document.
+
+    Raises:
+        InvalidRequest: A key is missing, unknown or wrong; ``param`` names it.
+    """
+    try:
+        return msgspec.convert(values, kind)
+    except msgspec.ValidationError as error:
+        tag = values.get(kind_tag_field(kind)) if isinstance(values, dict) else None
+        fault = find_fault(error, kind, tag)
+        raise toml_error(replace(fault, path=(*at, *fault.path)), where) from None
+
+
+def kind_tag_field(kind: Any) -> str | None:  # noqa: ANN401 - a struct, a union of them, or anything else
+    """Return the field that tells the members of a union apart."""
+    member = (getattr(kind, "__args__", None) or (kind,))[0]
+    config = getattr(member, "__struct_config__", None)
+    return config.tag_field if config else None
 
 
 def _wrapped(error: InvalidRequest, at: Path) -> InvalidRequest:
