@@ -4,8 +4,10 @@ The pure packages are the source modules of the import-linter contract "pure cor
 module are its mirror under tests/: a folder of the same path, or files named for it; without a mirror, the files that
 import it.
 
-``--others`` prints the pytest arguments that leave these tests out, for the run that follows; ``--list`` prints the
-modules and their tests. Other arguments are passed on to pytest.
+Slow tests (``-m slow``) run without coverage, which would take them several times as long.
+
+Arguments restrict the check to some modules, e.g. ``yuliu.wire``. ``--others`` prints the pytest arguments that leave
+these tests out, for the run that follows; ``--list`` prints the modules and their tests.
 """
 
 from __future__ import annotations
@@ -19,6 +21,10 @@ from coverage import CoverageData
 
 ROOT = Path(__file__).parent.parent
 CONTRACT = "pure cores"
+TIMEOUT_S = 300
+"""Maximum duration of a test under coverage."""
+NO_TESTS = 5
+"""Exit status of pytest if it has found no tests."""
 
 
 def pure_modules(pyproject: str) -> list[str]:
@@ -63,7 +69,7 @@ def files_of(module: str) -> list[Path]:
 
 def main() -> int:
     """Run the tests, or print what ``--others`` and ``--list`` ask for."""
-    modules = pure_modules((ROOT / "pyproject.toml").read_text())
+    modules = [*filter(wanted, pure_modules((ROOT / "pyproject.toml").read_text()))]
     found = {module: tests_of(module, ROOT / "tests") for module in modules}
     paths = outermost([path for tests in found.values() for path in tests])
     if "--list" in sys.argv:
@@ -71,8 +77,14 @@ def main() -> int:
     elif "--others" in sys.argv:
         sys.stdout.write(joined(paths, before="--ignore="))
     else:
-        return covered([file for module in modules for file in files_of(module)], paths, sys.argv[1:])
+        return covered([file for module in modules for file in files_of(module)], paths)
     return 0
+
+
+def wanted(module: str) -> bool:
+    """Return whether the arguments ask for a module; without names they ask for all."""
+    names = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+    return not names or module in names
 
 
 def joined(paths: list[Path], *, before: str = "") -> str:
@@ -80,13 +92,18 @@ def joined(paths: list[Path], *, before: str = "") -> str:
     return " ".join(f"{before}{path.relative_to(ROOT)}" for path in paths)
 
 
-def covered(files: list[Path], tests: list[Path], more: list[str]) -> int:
-    """Run the tests under coverage and report; return the exit status of the step that failed, else 0."""
-    coverage = [sys.executable, "-m", "coverage"]
-    run = [*coverage, "run", f"--include={','.join(map(str, files))}", "-m", "pytest", *map(str, tests), *more]
-    for command in (run, [*coverage, "report"]):
+def covered(files: list[Path], tests: list[Path]) -> int:
+    """Run the tests, all but the slow ones under coverage, and report; return the status of the first failed step."""
+    python, paths = [sys.executable, "-m"], [str(path) for path in tests]
+    traced = [*python, "coverage", "run", f"--include={','.join(map(str, files))}", "-m", "pytest", *paths]
+    commands = {
+        "tests": [*traced, "-m", "not slow", f"--timeout={TIMEOUT_S}"],
+        "slow tests": [*python, "pytest", "-m", "slow", *paths],
+        "report": [*python, "coverage", "report"],
+    }
+    for name, command in commands.items():
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
-        if status:
+        if status and not (name == "slow tests" and status == NO_TESTS):
             return status
     return unmeasured(files)
 
