@@ -122,16 +122,18 @@ class Dispatcher:
         """Hand the results of a task on; return the event for the policy, None if the task was given up before."""
         if (run := self._pool.over(message)) is None:
             return None
-        self._pool.took(run.task, message.took_s)
+        self._pool.took(run, message.took_s)
         by_id = {request.job_id: request for request in self._end(run.task, now)}
         found = [(by_id[result.job_id], result) for result in message.results]
-        self._observe(run.task, message, found)
+        engine, is_plan = run.kind
+        self._observe(engine, message, found, is_plan=is_plan)
         if (error := self._streams.stillness(found, now)) is not None:
             return self._failed(message.worker, tuple(by_id.values()), error)
-        for request, result in found:
-            if not self._streams.knows(request) and not result.utterance.done:
-                self._release(request, message.worker, result.utterance)
-        if run.task.is_plan:
+        if self._streams.capabilities[engine].local_state:
+            for request, result in found:
+                if not self._streams.knows(request) and not result.utterance.done:
+                    self._release(request, message.worker, result.utterance)
+        if is_plan:
             ((request, result),) = found
             self._streams.planned(request, result.utterance, message.worker, took_s=message.took_s, now=now)
             num_frames, done = result.utterance.num_frames, result.utterance.done
@@ -206,15 +208,17 @@ class Dispatcher:
         if utterance is not None and self._streams.capabilities[request.engine].local_state:
             self._pool.release(worker, request.engine, utterance)
 
-    def _observe(self, task: Task, message: TaskDone, found: Sequence[tuple[Request, JobResult]]) -> None:
-        if task.is_plan:
+    def _observe(
+        self, engine: str, message: TaskDone, found: Sequence[tuple[Request, JobResult]], *, is_plan: bool
+    ) -> None:
+        if is_plan:
             front_end_s = found[0][1].utterance.front_end_s
-            self._observer.planned(task.engine, message.took_s, front_end_s=front_end_s)
+            self._observer.planned(engine, message.took_s, front_end_s=front_end_s)
         else:
-            sample_rate = self._streams.capabilities[task.engine].format.sample_rate
+            sample_rate = self._streams.capabilities[engine].format.sample_rate
             num_samples = sum(len(result.samples) for _, result in found if result.samples is not None)
             audio_s = num_samples / sample_rate
-            self._observer.step(task.engine, message.took_s, audio_s=audio_s, batch=len(found))
+            self._observer.step(engine, message.took_s, audio_s=audio_s, batch=len(found))
 
 
 def facts_of(found: Capabilities) -> EngineFacts:

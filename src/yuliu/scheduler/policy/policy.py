@@ -365,7 +365,7 @@ class Policy:
         if self._num_urgent:
             self._urgent_at_s = now
         for worker in self._workers.idle():
-            while self._workers.has_free_slot(worker) and self._employ(worker, now, actions):
+            while self._employ(worker, now, actions) and self._workers.has_free_slot(worker):
                 pass
 
     def _employ(self, worker: str, now: float, actions: list[Action]) -> bool:

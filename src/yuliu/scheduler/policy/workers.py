@@ -143,15 +143,16 @@ class Workers:
 
     def finish(self, name: str, job_ids: tuple[int, ...]) -> tuple[int, ...]:
         """Free the slot of a task; return its jobs, none if the worker does not run it."""
-        worker = self._workers.get(name)
-        task = next((each for each in worker.tasks if each[0] in job_ids), None) if worker else None
-        if worker is None or task is None:
+        if (worker := self._workers.get(name)) is None:
             return ()
-        worker.tasks.remove(task)
-        if task in worker.bulk:
-            worker.bulk.remove(task)
-            worker.group.num_bulk -= 1
-        return task
+        for task in worker.tasks:
+            if task[0] in job_ids:
+                worker.tasks.remove(task)
+                if task in worker.bulk:
+                    worker.bulk.remove(task)
+                    worker.group.num_bulk -= 1
+                return task
+        return ()
 
     def may_take_bulk(self, name: str, reserved: int) -> bool:
         """Return whether a worker may take bulk work of any length while slots of its group are reserved."""

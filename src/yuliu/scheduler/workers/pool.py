@@ -46,6 +46,8 @@ class _Group:
     kind: str
     specs: tuple[EngineSpec, ...]
     size: int
+    num_started: int = 0
+    """Workers that are there, including those being started."""
     restart_at_s: float = float("-inf")
 
     def carries(self, engine: str) -> bool:
@@ -57,6 +59,8 @@ class RunningTask:
     """A task under way."""
 
     task: Task
+    kind: tuple[str, bool]
+    """Its engine, and whether it is a plan."""
     limit_s: float
     """When it is given up."""
     is_cancelled: bool = False
@@ -78,10 +82,6 @@ class _Member:
     @property
     def is_up(self) -> bool:
         return self.limit_s == float("inf")
-
-    @property
-    def wake_s(self) -> float:
-        return min([self.limit_s, *(run.limit_s for run in self.runs.values())])
 
 
 class WorkerPool:
@@ -107,12 +107,13 @@ class WorkerPool:
         self._groups = _groups(engines, settings.num_threads)
         self._numbers = itertools.count()
         self._members: dict[str, _Member] = {}
-        self._usual_s: dict[tuple[str, bool], float] = {}  # by engine and whether the task is a plan
+        self._usual_s: dict[tuple[str, bool], float] = {}  # time of tasks of a kind
+        self._num_free = 0  # slots
 
     @property
     def has_free_slot(self) -> bool:
         """Whether any worker waits for a task."""
-        return any(member.is_up and len(member.runs) < member.slots for member in self._members.values())
+        return self._num_free > 0
 
     def carries(self, engine: str) -> bool:
         """Whether a worker with this engine is there, or being started."""
@@ -125,8 +126,7 @@ class WorkerPool:
     def fill(self, now: float) -> None:
         """Start the workers that are missing, unless one of their kind could not be started lately."""
         for group in self._groups:
-            size = sum(member.group is group for member in self._members.values())
-            for _ in range(group.size - size if now >= group.restart_at_s else 0):
+            while group.num_started < group.size and now >= group.restart_at_s:
                 self._start(group, now)
 
     def up(self, message: WorkerReady) -> bool:
@@ -134,26 +134,29 @@ class WorkerPool:
         if (member := self._members.get(message.worker)) is None:
             return False
         member.limit_s, member.slots, member.can_cancel = float("inf"), message.slots, message.can_cancel
+        self._num_free += message.slots
         return True
 
     def submit(self, name: str, task: Task, now: float) -> None:
         """Give a task to a worker with a free slot."""
         member = self._members[name]
-        usual_s = self._usual_s.get((task.engine, task.is_plan), 0.0)
-        limit_s = now + max(self._hang_s, PATIENCE * usual_s) + (START_S if task.renew else 0.0)
-        member.runs[task.task_id] = RunningTask(task, limit_s)
+        kind = task.engine, task.is_plan
+        limit_s = max(self._hang_s, PATIENCE * self._usual_s.get(kind, 0.0)) + (START_S if task.renew else 0.0)
+        member.runs[task.task_id] = RunningTask(task, kind, now + limit_s)
+        self._num_free -= 1
         member.worker.submit(task)
 
     def over(self, message: TaskDone | TaskFailed) -> RunningTask | None:
         """Note that a task is over, and return it; None if its worker was given up before."""
         member = self._members.get(message.worker)
-        return member.runs.pop(message.task_id, None) if member else None
+        run = member.runs.pop(message.task_id, None) if member else None
+        self._num_free += run is not None
+        return run
 
-    def took(self, task: Task, took_s: float) -> None:
+    def took(self, run: RunningTask, took_s: float) -> None:
         """Note how long a task took that has succeeded."""
-        kind = task.engine, task.is_plan
-        usual_s = self._usual_s.get(kind, took_s)
-        self._usual_s[kind] = usual_s + (1 - _KEPT) * (took_s - usual_s)
+        usual_s = self._usual_s.get(run.kind, took_s)
+        self._usual_s[run.kind] = usual_s + (1 - _KEPT) * (took_s - usual_s)
 
     def cancel(self, task_id: int, now: float) -> None:
         """End a task early, if its worker can."""
@@ -188,15 +191,24 @@ class WorkerPool:
         if (member := self._members.pop(name, None)) is None:
             return None
         member.worker.stop()
-        if not member.is_up:
+        member.group.num_started -= 1
+        if member.is_up:
+            self._num_free -= member.slots - len(member.runs)
+        else:
             member.group.restart_at_s = now + self._restart_s
         return LostWorker(not member.is_up, tuple(run.task for run in member.runs.values()))
 
     def next_wake(self) -> float:
         """Return when to look again: a task may hang, or a missing worker may be started; infinity if never."""
-        sizes = [sum(member.group is group for member in self._members.values()) for group in self._groups]
-        restarts = [group.restart_at_s for group, size in zip(self._groups, sizes, strict=True) if size < group.size]
-        return min([float("inf"), *restarts, *(member.wake_s for member in self._members.values())])
+        wake_s = float("inf")
+        for group in self._groups:
+            if group.num_started < group.size:
+                wake_s = min(wake_s, group.restart_at_s)
+        for member in self._members.values():
+            wake_s = min(wake_s, member.limit_s)
+            for run in member.runs.values():
+                wake_s = min(wake_s, run.limit_s)
+        return wake_s
 
     def stop(self) -> None:
         """Let all workers end."""
@@ -216,6 +228,7 @@ class WorkerPool:
         name = f"worker-{next(self._numbers)}"
         worker = self._backends[group.kind](name, group.specs, self._report)
         self._members[name] = _Member(worker, group, now + START_S)
+        group.num_started += 1
         worker.start()
         return name
 
