@@ -166,7 +166,7 @@ def test_any_cutting_gives_the_same_explanation(text: str, cuts: list[int]) -> N
 
 
 def test_values_of_an_arriving_text_include_emission() -> None:
-    """Those of a whole text do not."""
+    """Values of a complete text do not."""
     found = EXPLAINER.follow([TimedDelta("Hello there. ", 0.0), TimedDelta("Bye", 1.0)]).to_values()
     assert [segment["emitted"]["by"] for segment in found["segments"]] == ["stall", "end"]
     assert "emitted" not in EXPLAINER.explain("Hello there.").to_values()["segments"][0]

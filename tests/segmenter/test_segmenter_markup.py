@@ -93,7 +93,7 @@ def test_skipped_text_between_segments_belongs_to_neither() -> None:
     ],
 )
 def test_pauses_come_with_the_segment_before_them(text: str, pauses: list[tuple[str, float | None]]) -> None:
-    """Where nothing is pending a segment without text carries the pause."""
+    """Without pending text, a segment without text carries the pause."""
     assert [(segment.text, segment.pause_s) for segment in segments_of(text)] == pauses
 
 

@@ -28,7 +28,7 @@ _MIN_FIRST_LIMIT = 8.0
 
 @dataclass(frozen=True, slots=True)
 class Chunking:
-    """Where a stream's text is cut. Weights are those of :class:`SegmenterOptions`: a Chinese character weighs 1."""
+    """Rules for cutting a stream's text. Weights as in :class:`SegmenterOptions`: a Chinese character weighs 1."""
 
     strategy: Strategy = "adaptive"
     """``adaptive``: a short first segment, then ever longer ones up to whole sentences; ``punctuation``: at every

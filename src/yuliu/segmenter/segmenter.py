@@ -51,7 +51,7 @@ class Segmenter:
         self._hints: list[Hint] = []  # spans count from the first character pushed
         self._marks: list[Mark] = []
         self._style = Style()
-        self._is_configured = False  # by new options that the pending breaks have not been held against
+        self._is_configured = False  # by new options that the pending breaks have not been checked against
         self._restart()
 
     def configure(self, options: SegmenterOptions) -> None:
@@ -170,7 +170,7 @@ class Segmenter:
         return self._cut_apart(len(self._chars), boundary or found)
 
     def _restart(self) -> None:
-        self._num_grown = 0  # how often the two below have grown
+        self._num_grown = 0  # number of times that the two below have grown
         self._clause_weight = self._options.first_weight
         self._limit = min(self._options.first_limit, self._options.limit)
         self._next_try = self._first_try()

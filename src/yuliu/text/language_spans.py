@@ -179,7 +179,7 @@ def _words(text: str, owners: _Owners) -> list[_Word]:
             and _UNIT.match(word.text)
             and _beside(text, last, word)
         ):
-            last.end, last.text = word.end, text[last.start : word.end]  # "96 ms" is said in one language
+            last.end, last.text = word.end, text[last.start : word.end]  # "96 ms" is spoken in one language
         else:
             words.append(word)
     return words
@@ -294,7 +294,7 @@ def _is_latin(text: str, word: _Word, beside: tuple[_Word | None, _Word | None],
 
 
 def _decide_numbers(text: str, words: list[_Word], owners: _Owners, *, preferred: Lang) -> None:
-    following: list[_Word | None] = [None] * len(words)  # the next word that is no number
+    following: list[_Word | None] = [None] * len(words)  # the next word that is not a number
     for index in range(len(words) - 2, -1, -1):
         after = words[index + 1]
         following[index] = following[index + 1] if after.kind == "number" else after

@@ -68,8 +68,8 @@ class BreakFinder:
     def _start_sentence(self) -> None:
         self._word = ""
         self._before_word = ""
-        self._previous = ""  # the word before, in small letters
-        self._is_first = True  # no word but the one being read
+        self._previous = ""  # the word before, in lower case
+        self._is_first = True  # no word but the current one
         self._is_lower: bool | None = None
         self._ink_end = 0  # after the last character that is not white space; 0 if none
         self._last_ink = ""

@@ -1,4 +1,4 @@
-"""What must hold for any text, and for the voice's sound."""
+"""Guarantees for any text, and for the phonemes of the voice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How numbers, dates, money and the rest are said, measured on written cases."""
+"""Readings of numbers, dates, money and the rest, measured on written cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where entries of lexicons hold in a text."""
+"""Look-up of lexicon entries in a text."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_languages_limit_where_an_entry_applies(text: str, lang: Any, places: li
 
 
 def test_a_forced_language_decides() -> None:
-    """Where the language of the whole text is settled, entries for another one do not apply."""
+    """With a settled language of the whole text, entries for another one do not apply."""
     entry = Entry("GPT", "x", lang="zh")
     assert found("I use GPT daily", entry, lang="zh") == ["GPT"]
     assert found("我用GPT写文章", entry, lang="en") == []

@@ -51,7 +51,7 @@ class MarkupWords:
     comma: str = ","
     """Mark of a short pause, put between the cells of a table and around the name of an emoji."""
     has_spaces: bool = True
-    """Whether words are written with spaces between them."""
+    """True if words are written with spaces between them."""
     emoji_name: Callable[[str], str | None] = _nothing
     """Name of a picture; None leaves it out."""
     spoken_formula: Callable[[str], str | None] = _nothing
@@ -81,6 +81,6 @@ class Language:
     """Phoneme alphabets of its hints and lexicon entries, each with a check that returns what is wrong with a reading
     and what to do, or an empty string."""
     stand_in: str = ""
-    """Word in its script, taken for a place whose phonemes are given when languages are told apart. Empty takes the
-    first word of ``sample``."""
+    """Word in its script that stands for a place with given phonemes while the text is split into languages. Empty
+    takes the first word of ``sample``."""
     markup: MarkupWords = MarkupWords()

@@ -30,7 +30,7 @@ BUILT_IN: tuple[Lang, ...] = (MANDARIN.lang, ENGLISH.lang)
 _BUILT_IN = (MANDARIN, ENGLISH)
 _TAG = re.compile(r"[A-Za-z]{2,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")
 _MACROLANGUAGES = frozenset(("ar", "kok", "lv", "ms", "sgn", "sw", "uz", "zh"))
-"""Languages before whose varieties they may be written (RFC 5646, section 2.2.2): ``zh-yue`` is ``yue``."""
+"""Languages that may precede the tag of a variety (RFC 5646, section 2.2.2): ``zh-yue`` is ``yue``."""
 
 
 class Registry:

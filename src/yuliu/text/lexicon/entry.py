@@ -37,7 +37,7 @@ class Entry(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True)
     """Language by BCP 47 tag, stored as the tag of the registered language. The entry applies only where the
     surrounding words, or it by itself, are in this language; None applies everywhere."""
     match_case: bool = False
-    """Whether upper and lower case, and full and normal width, are told apart."""
+    """True if upper and lower case, and full and normal width, differ."""
     where: Where | None = None
     """``word``: only where it is not part of a longer word or number; None means ``word`` for texts that begin or end
     with a letter or digit, and ``anywhere`` for others (Chinese characters)."""
@@ -109,10 +109,10 @@ def _check_text(name: str, value: object, max_characters: int) -> None:
     if not isinstance(value, str) or not value or value != value.strip():
         raise InvalidRequest(f"{name!r} must be a text without white space at its ends", param=name)
     if len(value) > max_characters:
-        raise InvalidRequest(f"{name!r} has {len(value)} characters; at most {max_characters} are taken", param=name)
+        raise InvalidRequest(f"{name!r} has {len(value)} characters; the maximum is {max_characters}", param=name)
     if any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in value):
         raise InvalidRequest(
-            f"{name!r} holds a line break, a control character or half of a surrogate pair", param=name
+            f"{name!r} contains a line break, a control character or half of a surrogate pair", param=name
         )
 
 

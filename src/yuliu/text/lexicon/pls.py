@@ -159,9 +159,9 @@ def _local(name: str) -> str:
 
 def _entries(lexeme: _Lexeme, lang: Lang | None) -> list[Entry]:
     if not lexeme.graphemes:
-        raise InvalidRequest("a lexeme needs a <grapheme>, the text it stands for")
+        raise InvalidRequest("a lexeme needs a <grapheme> with the written text")
     if not lexeme.readings:
-        raise InvalidRequest("a lexeme needs an <alias> or a <phoneme>, what is said")
+        raise InvalidRequest("a lexeme needs an <alias> or a <phoneme> with the reading")
     _, said, alphabet = next((each for each in lexeme.readings if each[0]), lexeme.readings[0])
     fields: dict[str, Any] = {"lang": lang} | parse_options(lexeme.options)
     if alphabet is not None:
@@ -189,7 +189,7 @@ def _lexeme(entry: Entry, shared: str) -> str:
     options = [
         option
         for option in write_options(entry).split()
-        if option not in (shared, entry.alphabet)  # told by PLS itself
+        if option not in (shared, entry.alphabet)  # in the attributes of PLS
     ]
     ours = f" y:options={quoteattr(' '.join(options))}" if options else ""
     if entry.alphabet is None:

@@ -54,7 +54,7 @@ def _scripts_of(languages: tuple[Language, ...]) -> tuple[Lang | None, tuple[tup
         for script in language.scripts:
             owners.setdefault(script, language.lang)
     latin = owners.pop("Latn", None)
-    # Han last: Japanese writes it beside kana, which say more.
+    # Han last: Japanese writes it beside kana, which are more specific.
     others = [(re.compile(f"[{SCRIPTS[script]}]"), owners[script]) for script in sorted(owners, key="Hani".__eq__)]
     return latin, tuple(others)
 

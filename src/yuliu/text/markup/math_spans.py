@@ -1,4 +1,4 @@
-"""LaTeX in a text, told apart from money."""
+"""LaTeX in a text, as opposed to money."""
 
 from __future__ import annotations
 

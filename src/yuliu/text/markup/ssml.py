@@ -49,7 +49,7 @@ UNMATCHED = "ssml: an end tag without its start tag was left out"
 TOO_DEEP = f"ssml: elements nested deeper than {MAX_DEPTH} were left out, their text was read"
 VALUE = "ssml: an attribute is missing or its value is not supported; it was left out"
 EMPHASIS = "ssml: emphasis is not spoken; its text was read without it"
-LANGUAGE = "ssml: a language that is not supported was left to be told by its script"
+LANGUAGE = "ssml: a language that is not supported was ignored; the script decides"
 
 
 def begins(cursor: Cursor) -> Progress:

@@ -237,7 +237,7 @@ def _month_slash_day(match: re.Match[str]) -> str | None:
     before = word_before(match)
     month, day = int(match["m"]), int(match["d"])
     if (month, day) == (9, 11):
-        return None  # said as the name of the day
+        return None  # read as the name of the day
     if before in _SCORED:
         return None
     if 13 <= day <= 31 and day not in (16, 20) and month <= 12:
