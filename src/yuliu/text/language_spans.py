@@ -93,25 +93,16 @@ class _Owners:
 
     by_script: Mapping[str, str]
     """Owner of each script that words are matched by."""
+    latin: str
+    """Language of words in Latin letters."""
+    han: str
+    """Language of Chinese characters without kana beside them."""
+    kana: str
+    """Language of kana and of Chinese characters beside them."""
     others: tuple[tuple[re.Pattern[str], Lang], ...]
     """Letters of further scripts, each with its language."""
     rivals: tuple[tuple[str, Lang, Callable[[str], bool]], ...]
     """Owner of a script, another language that uses it, and the test for that language."""
-
-    @property
-    def latin(self) -> str:
-        """Language of words in Latin letters."""
-        return self.by_script["Latn"]
-
-    @property
-    def han(self) -> str:
-        """Language of Chinese characters without kana beside them."""
-        return self.by_script["Hani"]
-
-    @property
-    def kana(self) -> str:
-        """Language of kana and of Chinese characters beside them."""
-        return self.by_script["Kana"]
 
     def of_letter(self, char: str) -> str:
         """Return the language of a letter of a further script."""
@@ -130,7 +121,8 @@ def _owners(languages: tuple[Language, ...]) -> _Owners:
                 rivals.append((owner, language.lang, language.recognise))
     others = [(re.compile(f"[{SCRIPTS[script]}]"), lang) for script, lang in first.items() if script not in _USUAL]
     by_script = {script: str(first.get(script, usual)) for script, usual in _USUAL.items()}
-    return _Owners(by_script, tuple(others), tuple(rivals))
+    latin, han, kana = by_script["Latn"], by_script["Hani"], by_script["Kana"]
+    return _Owners(by_script, latin, han, kana, others=tuple(others), rivals=tuple(rivals))
 
 
 @dataclass(slots=True)
@@ -161,7 +153,7 @@ def split_languages(text: str, languages: Sequence[Lang]) -> list[LangSpan]:
         return []
     owners = _owners(tuple(map(language_of, languages)))
     words = _words(text, owners)
-    _decide_han(text, words, owners)
+    _decide_shared_scripts(text, words, owners)
     _decide_short(text, words, owners, preferred=languages[0])
     _decide_numbers(text, words, owners, preferred=languages[0])
     return _spans(text, words, owners, languages)
@@ -207,15 +199,15 @@ def _beside(text: str, first: _Word, second: _Word) -> bool:
     return not text[first.end : second.start].strip()
 
 
-def _decide_han(text: str, words: list[_Word], owners: _Owners) -> None:
+def _decide_shared_scripts(text: str, words: list[_Word], owners: _Owners) -> None:
     """Decide between the languages that share a script, clause by clause."""
-    if owners.han == owners.kana and not owners.rivals:
+    has_kana = owners.han != owners.kana and any(word.kind == owners.kana for word in words)
+    if not words or not (has_kana or owners.rivals):
         return
     for clause in _clauses(text, words):
-        if owners.han != owners.kana:
+        if has_kana:
             _decide_japanese(clause, owners)
-        if owners.rivals:
-            _decide_rivals(text[clause[0].start : clause[-1].end], clause, owners)
+        _decide_rivals(text[clause[0].start : clause[-1].end], clause, owners)
 
 
 def _clauses(text: str, words: list[_Word]) -> Iterator[list[_Word]]:
@@ -227,8 +219,7 @@ def _clauses(text: str, words: list[_Word]) -> Iterator[list[_Word]]:
             clause = []
         clause.append(word)
         previous_end = word.end
-    if clause:
-        yield clause
+    yield clause
 
 
 def _decide_rivals(written: str, clause: list[_Word], owners: _Owners) -> None:

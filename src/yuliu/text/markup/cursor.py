@@ -198,6 +198,9 @@ class Cursor:
         """Keep track of the language of ``text``."""
         if len(self.languages) == 1:
             return
+        if "\n" not in text:
+            self._note_line(text)
+            return
         *ended, last = text.split("\n")
         for line in ended:
             self._note_line(line)
