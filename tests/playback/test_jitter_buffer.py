@@ -122,3 +122,31 @@ def test_target_level_shrinks_without_gaps() -> None:
         buffer.take(BLOCK, now)
         now += BLOCK / RATE
     assert buffer.target_s == 0.01 < learnt_s
+
+
+def test_restart_keeps_the_target_level_and_drops_the_audio() -> None:
+    """The next stream starts empty, with what was learned of the network."""
+    buffer = JitterBuffer(RATE)
+    gaps(buffer, 100, 0.1)
+    learned_s, num_gaps = buffer.target_s, buffer.num_gaps
+    buffer.put(ones(100), 50.0)
+    buffer.restart()
+    assert (buffer.level_s, buffer.target_s, buffer.num_gaps) == (0.0, learned_s, num_gaps)
+    assert not buffer.is_over
+    buffer.put(ones(BLOCK), 60.0)
+    buffer.end()
+    assert buffer.take(BLOCK, 60.0).all()
+
+
+def test_buffer_is_short_until_it_holds_a_block() -> None:
+    """A player waits for missing audio, but not for more after the end."""
+    buffer = JitterBuffer(RATE)
+    assert buffer.is_short_of(BLOCK, 0.0)
+    buffer.put(ones(BLOCK - 1), 0.0)
+    assert buffer.is_short_of(BLOCK, 0.0)
+    buffer.put(ones(1), 0.0)
+    assert not buffer.is_short_of(BLOCK, 0.0)
+    buffer.take(BLOCK, 0.0)
+    assert buffer.is_short_of(BLOCK, 0.1)
+    buffer.end()
+    assert not buffer.is_short_of(BLOCK, 0.1)

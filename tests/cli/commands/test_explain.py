@@ -6,33 +6,18 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from yuliu.cli.app import run
-from yuliu.cli.console.explanation_table import columns, described
-from yuliu.explanation import Explainer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from program import Start
 
-    from yuliu.explanation import Explanation
-
 
 @pytest.fixture(autouse=True)
 def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("YULIU_HOME", str(tmp_path))
-
-
-@pytest.fixture(scope="module")
-def explainer(tmp_path_factory: pytest.TempPathFactory) -> Explainer:
-    return Explainer(tmp_path_factory.mktemp("home"))
-
-
-def explained(explainer: Explainer, text: str) -> Explanation:
-    return explainer.explain(text)
 
 
 def test_table_shows_how_a_text_is_read(capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,12 +103,3 @@ def test_exactly_one_source_is_required(capsys: pytest.CaptureFixture[str], args
     """Anything else is wrong usage, reported before anything is loaded."""
     assert run(["explain", *args], None) == 2
     assert "give either TEXT, --file or --deltas" in capsys.readouterr().err
-
-
-@given(st.text(st.sampled_from("你好 wordy\u0301👍$5.한\x1b\n"), max_size=120), st.integers(40, 120))
-def test_no_line_is_wider_than_the_terminal(explainer: Explainer, text: str, num_columns: int) -> None:
-    """No text makes a line too wide, or controls the terminal."""
-    table = described(explained(explainer, text), num_columns=num_columns)
-    assert "\x1b" not in table.replace("\x1b[1m", "").replace("\x1b[0m", "")
-    for line in table.splitlines():
-        assert columns(line.replace("\x1b[1m", "").replace("\x1b[0m", "")) <= num_columns

@@ -15,8 +15,6 @@ from yuliu.cli.text_input.line_editor import (
     LineEditor,
     Say,
     Stop,
-    num_columns_of,
-    tail,
 )
 
 ARROWS = ("\x1b[A", "\x1bOP", "\x1b[1;5C", "\x1b[3~")
@@ -120,13 +118,3 @@ def test_line_has_a_maximum_length() -> None:
     typed = LineEditor(lines=True)
     feed(typed, "x" * (MAX_LINE_CHARS + 10))
     assert len(typed.line) == MAX_LINE_CHARS
-
-
-@given(st.text(st.sampled_from("ab你e\u0301，"), max_size=30), st.integers(0, 20))
-def test_tail_is_the_longest_that_fits(line: str, num_columns: int) -> None:
-    """One more character would not fit."""
-    shown = tail(line, num_columns)
-    assert line.endswith(shown)
-    assert num_columns_of(shown) <= num_columns
-    rest = line[: len(line) - len(shown)]
-    assert not rest or num_columns_of(rest[-1] + shown) > num_columns

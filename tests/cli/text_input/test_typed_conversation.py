@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from yuliu.cli.console.columns import num_columns_of
 from yuliu.cli.text_input.conversation import Interruption, heard_lines
-from yuliu.cli.text_input.line_editor import num_columns_of
 from yuliu.types import Heard
 
 TEXT = "Your train leaves at seven.\nIt stops in two towns."

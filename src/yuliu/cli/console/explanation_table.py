@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from yuliu.cli.console.columns import num_columns_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,7 +16,6 @@ if TYPE_CHECKING:
     from yuliu.explanation.values import ExplainedSegment, SkippedSpan
 
 _LABEL_COLUMNS = 12
-_ZERO_WIDTH = frozenset(("Mn", "Me", "Cf"))
 
 
 def described(found: Explanation, *, num_columns: int) -> str:
@@ -69,17 +70,6 @@ def _field(label: str, lines: Iterable[str]) -> Iterator[str]:
         yield ("  " + label if index == 0 else "").ljust(_LABEL_COLUMNS) + line
 
 
-def columns(text: str) -> int:
-    """Return the width of a text in a terminal: two columns for wide characters, none for combining ones."""
-    return sum(map(_columns, text))
-
-
-def _columns(char: str) -> int:
-    if unicodedata.category(char) in _ZERO_WIDTH:
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
-
-
 def visible(text: str) -> str:
     """Return a text on one line, with replacements for control and other invisible characters."""
     return "".join(_shown(char) for char in text)
@@ -92,12 +82,12 @@ def _shown(char: str) -> str:
 
 
 def _padded(text: str, width: int) -> str:
-    return text + " " * (width - columns(text))
+    return text + " " * (width - num_columns_of(text))
 
 
 def _clipped(text: str, width: int) -> str:
     text = visible(text)
-    return text if columns(text) <= width else _wrapped(text, width - 1)[0] + "…"
+    return text if num_columns_of(text) <= width else _wrapped(text, width - 1)[0] + "…"
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -105,8 +95,8 @@ def _wrapped(text: str, width: int) -> list[str]:
     lines: list[str] = []
     line, used = "", 0
     for piece in _pieces(text.strip(), width):
-        size = columns(piece)
-        if line and used + columns(piece.rstrip()) > width:
+        size = num_columns_of(piece)
+        if line and used + num_columns_of(piece.rstrip()) > width:
             lines.append(line.rstrip())
             line, used = "", 0
         line += piece
@@ -119,7 +109,7 @@ def _pieces(text: str, width: int) -> Iterator[str]:
     piece = ""
     for char in text:
         ends = piece[-1:].isspace() and not char.isspace()
-        if piece and (ends or _columns(char) == 2 or _columns(piece[-1]) == 2 or len(piece) >= width):
+        if piece and (ends or num_columns_of(char) == 2 or num_columns_of(piece[-1]) == 2 or len(piece) >= width):
             yield piece
             piece = ""
         piece += char
@@ -132,7 +122,7 @@ def _joined(cells: Sequence[str], width: int, *, between: str) -> list[str]:
     line = ""
     for cell in cells:
         longer = f"{line}{between}{cell}" if line else cell
-        if line and columns(longer) > width:
+        if line and num_columns_of(longer) > width:
             lines.append(line)
             line = cell
         else:
@@ -145,8 +135,8 @@ def _paired(pairs: Sequence[tuple[str, str]], width: int) -> list[str]:
     lines: list[str] = []
     upper = lower = ""
     for above, below in pairs:
-        size = max(columns(above), columns(below)) + 1
-        if upper and columns(upper) + size > width + 1:
+        size = max(num_columns_of(above), num_columns_of(below)) + 1
+        if upper and num_columns_of(upper) + size > width + 1:
             lines += [upper.rstrip(), lower.rstrip()]
             upper = lower = ""
         upper += _padded(above, size)

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from yuliu.cli.audio_io.speak import speak
+from yuliu.cli.console.columns import num_columns_of, tail
 from yuliu.cli.console.errors import CommandError
 from yuliu.cli.console.summary import skipped
 from yuliu.cli.console.terminal import count
-from yuliu.cli.text_input.line_editor import Leave, LineEditor, Say, Stop, num_columns_of, tail
+from yuliu.cli.text_input.line_editor import Leave, LineEditor, Say, Stop
 from yuliu.errors import YuliuError
 
 if TYPE_CHECKING:

@@ -112,20 +112,3 @@ def _num_last(line: str) -> int:
     while num < len(line) and unicodedata.combining(line[-num]):
         num += 1
     return num
-
-
-def tail(line: str, num_columns: int) -> str:
-    """Return the end of a line that fits; wide characters take two columns."""
-    width = 0
-    for at in range(len(line) - 1, -1, -1):
-        width += num_columns_of(line[at])
-        if width > num_columns:
-            return line[at + 1 :]
-    return line
-
-
-def num_columns_of(text: str) -> int:
-    """Return the width of a text in a terminal, columns."""
-    return sum(
-        2 if unicodedata.east_asian_width(char) in "WF" else 0 if unicodedata.combining(char) else 1 for char in text
-    )
