@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from pathlib import Path
 from threading import Barrier
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from yuliu.engines.api import PlanOptions, StepRequest
 from yuliu.engines.fastspeech2.engine import FastSpeech2Engine
 from yuliu.engines.hibari.engine import HibariEngine
-from yuliu.engines.registry import Loader, engine_spec
+from yuliu.engines.registry import EngineSpec, Loader, engine_spec, family_names, find_family, register
+from yuliu.engines.tone import ToneEngine
 from yuliu.errors import VoiceNotReady
 from yuliu.types import Boundary, Segment, Span, SpeakOptions
 from yuliu.voices import VoiceManifest, VoiceStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from yuliu.engines.api import Engine
-    from yuliu.engines.registry import EngineSpec
     from yuliu.text.frontend import FrontEnd, Reading
     from yuliu.types import Lang, Samples
 
@@ -100,3 +104,35 @@ def test_an_engine_that_is_not_there_is_told_before_anything_is_loaded() -> None
     """A manifest of a later version names what this one lacks."""
     with pytest.raises(VoiceNotReady, match="wants engine 'choir'; this version has fastspeech2, hibari"):
         engine_spec(replace(manifest_of("baker"), engine="choir"), {})
+
+
+def test_a_family_of_an_installed_package_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its entry point; a manifest can name it, and a message about another engine lists it."""
+    (tmp_path / "choir_engine.py").write_text(
+        "from yuliu.engines.tone import ToneEngine\n\n\ndef prepare(spec):\n    return ToneEngine\n"
+    )
+    info = tmp_path / "choir-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: choir\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[yuliu.engines]\nchoir = choir_engine:prepare\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert family_names() == ("fastspeech2", "hibari", "choir")
+    spec = engine_spec(replace(manifest_of("baker"), engine="choir"), {})
+    assert (spec.name, spec.family) == ("baker", "choir")
+    assert isinstance(Loader().load(spec), ToneEngine)
+    with pytest.raises(VoiceNotReady, match="there is no engine 'duo'; this version has fastspeech2, hibari, choir"):
+        find_family("duo")
+
+
+def test_a_registered_family_is_prepared_once_for_all_its_engines() -> None:
+    """Engines of one spec share what the family loads; a spec pickles and stays equal."""
+    prepared: list[EngineSpec] = []
+
+    def prepare(spec: EngineSpec) -> Callable[[], ToneEngine]:
+        prepared.append(spec)
+        return ToneEngine
+
+    register("solo", prepare)
+    spec, loader = EngineSpec("one", "solo", (("a.onnx", Path("a.onnx")),), (("gain", 0.5),)), Loader()
+    assert loader.load(spec) is not loader.load(pickle.loads(pickle.dumps(spec)))
+    assert prepared == [spec]

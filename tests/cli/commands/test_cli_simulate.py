@@ -112,6 +112,6 @@ def test_different_decision_fails(capsys: Captured, log: Path) -> None:
 
 def test_log_of_another_contract_is_refused(capsys: Captured, log: Path) -> None:
     """The message names the version."""
-    log.write_text(log.read_text().replace('{"contract":1', '{"contract":99'))
+    log.write_text(log.read_text().replace('{"contract":2', '{"contract":99'))
     assert run(["replay", str(log)], None) == 2
     assert "made by version 99 of the policy's contract" in capsys.readouterr().err

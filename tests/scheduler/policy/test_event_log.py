@@ -161,7 +161,7 @@ def test_a_log_of_another_contract_is_refused() -> None:
         list(replay(lines))
 
 
-@pytest.mark.parametrize("lines", [[], ["\n"], ["[]\n"], ["{}\n"], ['{"contract": 1, "engines": {"a": {}}}\n']])
+@pytest.mark.parametrize("lines", [[], ["\n"], ["[]\n"], ["{}\n"], ['{"contract": 2, "engines": {"a": {}}}\n']])
 def test_what_is_no_log_is_told(lines: list[str]) -> None:
     """A message, not a traceback."""
     with pytest.raises(InvalidRequest, match="not a log of the scheduler"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from yuliu.scheduler.policy.autotune import Autotuner
 from yuliu.scheduler.policy.costs import EngineFacts
 from yuliu.scheduler.policy.events import (
     Action,
@@ -122,14 +123,13 @@ def test_lost_state_that_cannot_be_made_again_fails_its_stream() -> None:
 
 
 def test_two_segments_of_a_stream_whose_state_is_lost_fail_it_once() -> None:
-    """The second one is gone with the first."""
+    """The second one is gone with the first. Both wait on the worker, since nobody reads the stream."""
     policy = Policy({"a": LOCAL})
     tell(policy, WorkerUp("one"), StreamOpened(1, ("a",)), SegmentReady(1, 10, "a"), SegmentReady(1, 11, "a"))
     tell(policy, PlanFinished("one", 10, 80_000, done=False))
-    tell(policy, StepFinished("one", (StepPart(10, 16, 0.2, done=False),), 0.01))
-    tell(policy, PlanFinished("one", 11, 80_000, done=False))
-    actions = tell(policy, WorkerLost("one", (10, 11)))
-    assert [action.stream_id for action in actions if isinstance(action, Fail)] == [1]
+    assert tell(policy, StepFinished("one", (StepPart(10, 400, 5.0, done=False),), 0.01)) == [Plan("one", 11)]
+    assert tell(policy, PlanFinished("one", 11, 80_000, done=False)) == []
+    assert tell(policy, WorkerLost("one", (10, 11))) == [Fail(1, 10)]
 
 
 def test_a_failed_step_of_local_state_is_planned_anew_once() -> None:
@@ -190,3 +190,20 @@ def test_jobs_are_barred_by_engine_home_and_failure() -> None:
     workers.forget(1)
     workers.forgive(2)
     assert workers.barred_from("one", [job(1), job(2)]) == set()
+
+
+def test_text_of_a_waiting_stream_is_planned_once_it_is_admitted() -> None:
+    """Until then no worker gets it."""
+    policy = Policy({"a": CHEAP})
+    assert tell(policy, StreamOpened(1, ("a",)), SegmentReady(1, 10, "a")) == []
+    assert tell(policy, WorkerUp("one")) == [Admit(1), Plan("one", 10)]
+
+
+def test_the_autotuner_asks_its_controller_once_a_second() -> None:
+    """Without a controller, and in between, the tuning in force stays."""
+    policy, tuning = Policy({"a": CHEAP}), Tuning()
+    assert Autotuner(tuning).adapted(policy, tuning, 0.0) is tuning
+    tuner = Autotuner(tuning, 4)
+    adapted = tuner.adapted(policy, tuning, 0.0)
+    assert adapted.num_workers == 4
+    assert tuner.adapted(policy, adapted, 0.5) is adapted

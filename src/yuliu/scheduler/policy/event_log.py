@@ -4,7 +4,7 @@ Pure. There is no text in it, since events hold none: numbers, names of engines,
 
 The first line says which version of the contract it was made by, what was known of the engines and what was tuned::
 
-    {"contract": 1, "engines": {"heart": {...}}, "tuning": {...}}
+    {"contract": 2, "engines": {"heart": {...}}, "tuning": {...}}
 
 Each further line is an event, with its time in seconds on the clock of the scheduler, and what was decided::
 
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from yuliu.scheduler.policy.events import Action, Event
 
-CONTRACT = 1
-"""Counts up when events change so that an old log cannot be read, or the policy so that it decides otherwise."""
+CONTRACT = 2
+"""Version of the log: raised when an old log cannot be read any more, or would be decided otherwise."""
 
 _EVENTS: Mapping[str, type] = {each.__name__: each for each in get_args(events.Event)}
 _ACTIONS: Mapping[str, type] = {each.__name__: each for each in get_args(events.Action)}

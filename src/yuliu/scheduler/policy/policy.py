@@ -9,7 +9,7 @@ what it changes for its own streams, and nothing looks at all streams unless one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from yuliu.scheduler.policy.admission import BULK_PER_SLOT, Admission, Room
 from yuliu.scheduler.policy.estimates import Estimates
@@ -154,11 +154,9 @@ class Policy:
                 stream.take(event.audio_s, now)
             case PlayedTo():
                 stream.play_to(event.position_s, now)
-            case StreamClosed():
+            case _:  # StreamClosed
                 self._close(stream, now)
                 return
-            case _:
-                assert_never(event)
         self._refresh(stream, now, actions)
 
     def _open(self, event: StreamOpened, now: float) -> None:
