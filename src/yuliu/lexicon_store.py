@@ -30,7 +30,7 @@ _log = event_logger(__name__)
 GLOBAL = "default"
 """The lexicon that holds for every stream; it need not be there."""
 REQUEST = "request"
-"""What entries are said to be in that come with a text."""
+"""Name of the lexicon of entries that come with a text."""
 MAX_LEXICONS = 200
 MAX_NAMED = 8
 """Lexicons that one stream may name."""
@@ -72,18 +72,18 @@ class LexiconStore:
 
     def __init__(self, home: Path | None = None) -> None:
         self.folder: Path = (home if home is not None else default_home(os.environ)) / "lexicons"
-        """Where the files are."""
+        """Folder of the files."""
         self._read: dict[str, _Read] = {}
-        self._damaged: dict[str, tuple[int, int, int]] = {}  # what has been told
+        self._damaged: dict[str, tuple[int, int, int]] = {}  # stamps that were logged
         self._versions: dict[str, int] = {}  # highest seen, so that none comes twice while this program runs
         self._lock = threading.RLock()
 
     def names(self) -> list[str]:
-        """Names of all lexicons, in alphabetical order."""
+        """Return the names of all lexicons, in alphabetical order."""
         return sorted(path.stem for path in self.folder.glob("*.tsv") if _NAME.fullmatch(path.stem))
 
     def get(self, name: str) -> StoredLexicon:
-        """One lexicon; read again only if its file has changed.
+        """Return one lexicon; read again only if its file has changed.
 
         Raises:
             UnknownLexicon: There is none of that name.
@@ -97,7 +97,7 @@ class LexiconStore:
             return self._load(name)
 
     def words(self, names: Sequence[str] = (), entries: Sequence[Entry] = ()) -> Words:
-        """What a stream looks its words up in: the global lexicon, named ones, entries of its own; the last wins.
+        """Return the lexicons of a stream: the global lexicon, named ones, entries of its own; the last wins.
 
         A file that has been damaged since it was read is told in the log, and holds as it was before.
 
@@ -166,7 +166,7 @@ class LexiconStore:
             self._read.pop(name, None)
 
     def _usable(self, name: str) -> Lexicon:
-        """A lexicon, as it was before if its file has been damaged since: a slip in an editor silences nobody."""
+        """Return a lexicon, as it was before if its file has been damaged since."""
         try:
             return self.get(name).lexicon
         except UnknownLexicon:
@@ -233,7 +233,7 @@ class LexiconStore:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Nobody else changes anything, in this program or another."""
+        """Hold the lock against other threads and programs."""
         with self._lock:
             if self._is_held:
                 yield
@@ -249,7 +249,7 @@ class LexiconStore:
 
 
 def request_words(entries: Sequence[Entry]) -> Words:
-    """Entries that come with a text, alone.
+    """Return the lexicon of entries that come with a text.
 
     Raises:
         InvalidRequest: There are too many.

@@ -58,7 +58,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """How streams of one kind are cut and scheduled."""
+    """Rules for cutting and scheduling streams of one kind."""
 
     name: str
     description: str

@@ -39,7 +39,7 @@ class KeyStore:
 
     def __init__(self, home: Path | None = None) -> None:
         self.path: Path = (home if home is not None else default_home(os.environ)) / FILE_NAME
-        """The file."""
+        """Path of the file."""
         self._lock = threading.Lock()
         self._seen: _Stamp | None = None
         self._keys: tuple[ApiKey, ...] = ()

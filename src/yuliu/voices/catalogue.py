@@ -1,4 +1,4 @@
-"""All voices that are known: the manifests in the package and those of the user."""
+"""Known voices: the manifests in the package and those of the user."""
 
 from __future__ import annotations
 

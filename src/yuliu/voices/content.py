@@ -84,7 +84,7 @@ def check_file(path: Path, *, size: int, sha256: str) -> None:
 
 
 def has_content(path: Path, *, size: int, sha256: str) -> bool:
-    """Whether the file is there and holds the promised bytes; a file that cannot be read does not."""
+    """Return whether the file exists and holds the promised bytes; an unreadable file does not."""
     try:
         check_file(path, size=size, sha256=sha256)
     except (WrongContent, OSError):

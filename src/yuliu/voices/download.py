@@ -89,7 +89,7 @@ def _host(url: str) -> str:
 
 
 def _attempt(url: str, target: Path, done: int, size: int, on_bytes: OnBytes) -> str:
-    """One request; gives what stopped it, if anything did that another try may mend."""
+    """Make one request; return the fault that another try may mend, or an empty string."""
     # Manifests admit https only, and the redirects of the opener keep to it.
     request = urllib.request.Request(url, headers={"Accept-Encoding": "identity", "User-Agent": "yuliu"})  # noqa: S310
     if done:
@@ -124,7 +124,7 @@ def _reason(error: Exception) -> str:
 
 
 def _start(response: http.client.HTTPResponse, *, size: int) -> int:
-    """Where in the file the body starts; PullFailed if the file is not ``size`` bytes long."""
+    """Return the place in the file where the body starts; PullFailed if the file is not ``size`` bytes long."""
     part = _CONTENT_RANGE.fullmatch(response.headers.get("Content-Range", "")) if response.status == 206 else None
     whole = part[2] if part else response.headers.get("Content-Length", "*")
     if whole.isdigit() and int(whole) != size:

@@ -1,4 +1,4 @@
-"""Where voices live on this machine, the lock that keeps two programs from changing things at once, and whole files."""
+"""Folder of the voices on this machine, a lock between programs, and atomic writes of files."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ else:
 
 
 def write_whole(path: Path, content: str) -> None:
-    """The whole file or nothing, on the disk before it takes the place of the old one; nobody else may read it."""
+    """Write a file atomically: synced before it replaces the old one, and readable by its owner only."""
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")  # with mode 0600
     try:
         with open(descriptor, "w", encoding="utf-8", newline="\n") as file:

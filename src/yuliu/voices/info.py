@@ -1,4 +1,4 @@
-"""What there is to know about a voice before speaking with it."""
+"""Facts about a voice before speaking with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class VoiceInfo:
-    """A voice, its terms, and whether it is on this machine. Of a composite, what holds for all its parts."""
+    """A voice, its terms, and whether it is on this machine. Of a composite, the facts that hold for all its parts."""
 
     name: str
     description: str
@@ -28,21 +28,21 @@ class VoiceInfo:
     licences: tuple[Licence, ...]
     """One, or one for each part."""
     parts: tuple[tuple[Lang, str], ...]
-    """Of a composite: which voice speaks which language."""
+    """Of a composite: the voice of each language."""
     state: InstallState
     num_bytes_on_disk: int
-    """Of what is installed."""
+    """Size of the installed files."""
     num_bytes_to_fetch: int
-    """What a pull would have to download, at most; 0 if it is ready."""
+    """Maximum bytes that a pull would download; 0 if it is ready."""
 
     @property
     def commercial_use(self) -> bool:
-        """Whether commercial use is allowed, by all its parts."""
+        """True if all its parts allow commercial use."""
         return all(licence.commercial_use for licence in self.licences)
 
 
 def voice_info(manifest: VoiceManifest, installed: Installed, *, num_bytes_to_fetch: int) -> VoiceInfo:
-    """A voice with files of its own."""
+    """Return the facts about a voice with files of its own."""
     return VoiceInfo(
         name=manifest.name,
         description=manifest.description,
@@ -59,7 +59,7 @@ def voice_info(manifest: VoiceManifest, installed: Installed, *, num_bytes_to_fe
 
 
 def composite_info(manifest: CompositeManifest, parts: Sequence[VoiceInfo]) -> VoiceInfo:
-    """A composite, from what is known of its parts: as good as the worst of them."""
+    """Return the facts about a composite, from those of its parts: as good as the worst of them."""
     order: tuple[InstallState, ...] = ("damaged", "absent", "outdated", "ready")
     return VoiceInfo(
         name=manifest.name,

@@ -1,4 +1,4 @@
-"""Putting a voice's files together: every one verified, in a folder that nobody sees before its receipt is written."""
+"""Installation of a voice: every file is verified, in a folder that stays invisible until its receipt is written."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def kept_downloads(manifest: VoiceManifest, downloads: Path) -> set[Path]:
-    """Where what is fetched for a voice is kept until it is installed, whether there is anything now or not."""
+    """Return the paths at which downloads of a voice wait for its installation; they need not exist."""
     sources = manifest.sources
     paths = {_kept_download(sources[file.source], file, downloads) for file in manifest.files}
     return {path for path in paths if path}
@@ -39,7 +39,7 @@ def _kept_download(source: Source, file: VoiceFile, downloads: Path) -> Path | N
 
 
 def num_bytes_to_fetch(manifest: VoiceManifest, downloads: Path, old: Path | None) -> int:
-    """What an installation would have to download, judging by the sizes of the files that are at hand."""
+    """Return the bytes that an installation would download, judging by the sizes of the files at hand."""
     sources = manifest.sources
     needed: dict[Path, int] = {}
     for file in manifest.files:
@@ -52,7 +52,7 @@ def num_bytes_to_fetch(manifest: VoiceManifest, downloads: Path, old: Path | Non
 
 
 def _at_hand(source: Source, file: VoiceFile, old: Path | None) -> Iterator[Path]:
-    """Files of this machine that may hold what is wanted."""
+    """Yield files of this machine that may hold the wanted bytes."""
     if old:
         yield old / file.name
     if isinstance(source, WheelSource) and (installed := installed_member(source, file.member)):
@@ -113,7 +113,7 @@ class Installation:
 
     @contextmanager
     def _new_generation(self) -> Iterator[Path]:
-        """A new folder inside the voice's; gone again if anything goes wrong."""
+        """Make a new folder inside the voice's, and remove it if anything fails."""
         made_folder = not self._folder.exists()
         self._folder.mkdir(parents=True, exist_ok=True)
         generation = Path(tempfile.mkdtemp(prefix="files-", dir=self._folder))
@@ -158,7 +158,7 @@ class Installation:
             copy_verified(content, target, size=file.size, sha256=file.sha256, on_bytes=told)
 
     def _wheel(self, source: WheelSource) -> Path:
-        """The wheel, fetched unless an earlier pull has left it."""
+        """Return the wheel, fetched unless an earlier pull has left it."""
         path = self._downloads / f"{source.sha256}.whl"
         if not has_content(path, size=source.size, sha256=source.sha256):
             told = self._told(f"{source.distribution}-{source.version}.whl", "fetch", source.size)

@@ -1,4 +1,4 @@
-"""What is installed of a voice, and whether it is what it should be. Reads only."""
+"""Installed files of a voice, and their check. Reads only."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class InstalledFile:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What is installed of a voice."""
+    """Record of an installed voice."""
 
     fingerprint: str
-    """Of the manifest that it was installed from."""
+    """Fingerprint of the manifest that it was installed from."""
     generation: str
     """Name of the folder that holds the files, beside the receipt. A new installation gets a new folder, so that
     replacing the receipt replaces all files in one step."""
@@ -42,7 +42,7 @@ class Receipt:
 
 
 def read_receipt(folder: Path) -> Receipt | None:
-    """The receipt in ``folder``, or None if there is none.
+    """Return the receipt in ``folder``, or None if there is none.
 
     Raises:
         ValueError: There is something else in its place.
@@ -104,7 +104,7 @@ class Installed:
 
     state: InstallState
     problem: str
-    """What is wrong with it, in words that follow "voice NAME is"; empty if it is ready."""
+    """Problem, in words that follow "voice NAME is"; empty if it is ready."""
     folder: Path | None = None
     """Folder of the files, if there is one."""
     receipt: Receipt | None = None

@@ -40,7 +40,7 @@ class Licence(Struct, frozen=True, forbid_unknown_fields=True):
     name: Line
     """SPDX identifier of the weights' licence, or a few words where there is none."""
     commercial_use: bool
-    """Whether all that the voice was made from allows commercial use, training data included."""
+    """True if everything that the voice was made from allows commercial use, training data included."""
     notice: Line
     """One or two sentences for people: who made it, from what, and what that means for its use."""
 
@@ -135,7 +135,7 @@ class VoiceManifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     sample_rate: SampleRate
     """Sample rate, Hz."""
     streaming: Streaming
-    """How exactly streamed samples equal the offline ones."""
+    """Relation of streamed samples to the offline ones."""
     gain_db: Annotated[float, Meta(ge=-40, le=40)] = 0.0
     """Gain that brings the voice to the common loudness, dB; 0 leaves it as the model gives it."""
     speaker: Word | Literal[""] = ""

@@ -1,4 +1,4 @@
-"""What a pull tells while it works."""
+"""Progress of a pull."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PullStage = Literal["wait", "fetch", "verify", "derive"]
 
 @dataclass(frozen=True, slots=True)
 class PullProgress:
-    """How far one file is. For each file and stage ``bytes_done`` does not go down, except when a server makes a
+    """Progress of one file. For each file and stage ``bytes_done`` does not go down, except when a server makes a
     download start again."""
 
     voice: str
@@ -29,7 +29,7 @@ OnProgress = Callable[[PullProgress], None]
 """Called from the pulling thread, often; what it raises ends the pull."""
 
 OnBytes = Callable[[int], None]
-"""Told how many bytes are done."""
+"""Callback with the number of bytes that are done."""
 
 
 def ignore(progress: PullProgress) -> None:

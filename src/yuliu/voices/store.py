@@ -1,4 +1,4 @@
-"""The voice store: which voices there are, which are on this machine, and getting them here.
+"""The voice store: known voices, installed voices, and pulls.
 
 What fetches is imported when it is needed: programs that only load voices start faster without it.
 """
@@ -45,11 +45,11 @@ class VoiceStore:
         self._catalogue = load_catalogue(self.home)
 
     def list(self) -> builtins.list[VoiceInfo]:
-        """All voices in alphabetical order. Looks at sizes of files only."""
+        """Return all voices in alphabetical order. Looks at sizes of files only."""
         return [self.info(name) for name in self._catalogue]
 
     def info(self, name: str) -> VoiceInfo:
-        """One voice. Looks at sizes of files only.
+        """Return one voice. Looks at sizes of files only.
 
         Raises:
             UnknownVoice: There is no voice of that name.
@@ -66,7 +66,7 @@ class VoiceStore:
         return voice_info(manifest, installed, num_bytes_to_fetch=needed)
 
     def manifest(self, name: str) -> Manifest:
-        """The manifest of a voice, for those who load it: engine, gain, speaker, parts.
+        """Return the manifest of a voice: engine, gain, speaker, parts.
 
         Raises:
             UnknownVoice: There is no voice of that name.
@@ -78,7 +78,7 @@ class VoiceStore:
             raise UnknownVoice(f"there is no voice of that name; known voices are {known}", param="voice") from None
 
     def files(self, name: str) -> dict[str, Path]:
-        """The files of a voice by name, ready to be opened; none for a composite, whose parts have them.
+        """Return the files of a voice by name, ready to be opened; none for a composite, whose parts have them.
 
         Checks that every file is there in its full size, not its content: :meth:`verify` does.
 
@@ -172,7 +172,7 @@ class VoiceStore:
         installation.run(old=inspect(manifest, self._folder(manifest)).folder)
 
     def _problem(self, manifest: VoiceManifest) -> str:
-        """What is wrong with the installed voice, contents included; empty if nothing is."""
+        """Return the problems of the installed voice, contents included; empty if there are none."""
         installed = inspect(manifest, self._folder(manifest))
         if installed.problem:
             return installed.problem
@@ -191,7 +191,7 @@ class VoiceStore:
         return self.home / "voices" / manifest.name
 
     def _own(self, name: str) -> builtins.list[VoiceManifest]:
-        """The voices with files of their own that make up the voice of that name."""
+        """Return the voices with files of their own that make up the voice of that name."""
         manifest = self.manifest(name)
         names = manifest.part_names if isinstance(manifest, CompositeManifest) else (name,)
         found = (self._catalogue[part] for part in names)

@@ -30,7 +30,7 @@ _LINE_CHARACTERS = 500
 
 
 def installed_member(source: WheelSource, member: str) -> Path | None:
-    """Where the running environment has this member installed; None if it has not. Imports nothing.
+    """Return the path of a member in the running environment; None if it is not installed. Imports nothing.
 
     The version is not looked at: the file's hash decides.
     """
@@ -130,14 +130,14 @@ _CAUSES = (
     ),
     ("permission denied|read-only file system", "a folder cannot be written; check the permissions of pip's folders."),
 )
-"""What pip says, and what it means for the user; the first that fits counts: a network that is down also ends in
+"""Output of pip, and its meaning for the user; the first that fits counts: a network that is down also ends in
 "no matching distribution", so it comes before that."""
 
 _USER_IN_URL = re.compile(r"(?<=://)[^/@\s]+@")
 
 
 def explain(lines: Sequence[str]) -> str:
-    """What the last lines of pip's output mean, and what to do: one sentence."""
+    """Return the meaning of the last lines of pip's output, with the remedy: one sentence."""
     text = "\n".join(lines).lower()
     for pattern, meaning in _CAUSES:
         if re.search(pattern, text):

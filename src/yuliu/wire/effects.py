@@ -76,7 +76,7 @@ class EffectFields(Struct, frozen=True, kw_only=True):
     pitch_semitones: Annotated[float, Meta(ge=-MAX_SEMITONES, le=MAX_SEMITONES)] | None = None
     """Higher or lower, semitones."""
     effects: EffectSwitches | None = None
-    """What else is done to the sound."""
+    """Other effects on the sound."""
 
     def changes(self) -> dict[str, Any]:
         """Return the fields of :class:`~yuliu.audio.chain.Effects` that are given, with their values."""

@@ -1,4 +1,4 @@
-"""What sound is sent as, with errors that name the fields of a request."""
+"""Encoding of sound, with errors that name the fields of a request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def encoding_asked_for(
     name: str, source_rate: int, *, field: str, sample_rate: int | None, channels: int, kbps: int | None
 ) -> Encoding:
-    """The encoding that a request names.
+    """Return the encoding that a request names.
 
     Args:
         name: Of the format.

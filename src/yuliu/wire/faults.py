@@ -35,12 +35,12 @@ def must(words: str, **bounds: Any) -> msgspec.Meta:  # noqa: ANN401 - those of 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a document, and where."""
+    """Fault of a document, and its place."""
 
     path: Path
     """Place of the value at fault."""
     problem: str
-    """What is wrong with it, in words that follow its name; of an unknown field, the known ones."""
+    """Predicate that follows the name of the value; of an unknown field, the known ones."""
     unknown: str | None = None
     """Name of a field of the object at ``path`` that is not known."""
     item: Path = ()
@@ -71,7 +71,7 @@ def json_error(fault: Fault, what: str) -> InvalidRequest:
     """Return the error for a JSON document: ``param`` is a field, or an object in a list.
 
     Args:
-        fault: What is wrong.
+        fault: The fault.
         what: Name of the document, for messages.
     """
     blamed = fault.item or fault.path
@@ -89,8 +89,8 @@ def toml_error(fault: Fault, where: str) -> InvalidRequest:
     """Return the error for a table of TOML: ``param`` is the key.
 
     Args:
-        fault: What is wrong.
-        where: What stands before the key in messages: the file, and the table.
+        fault: The fault.
+        where: Prefix of the key in messages: the file, and the table.
     """
     if fault.unknown is not None:
         key = dotted((*fault.path, fault.unknown))
@@ -111,7 +111,7 @@ class Place:
 
     path: Path
     kind: kinds.Type
-    """What is declared there."""
+    """Declared type."""
     item: Path
     """Place of the object in a list that it is a field of; empty if there is none."""
 

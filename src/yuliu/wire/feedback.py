@@ -21,12 +21,12 @@ StreamId = Annotated[
 
 
 class Feedback(Struct, frozen=True, forbid_unknown_fields=True):
-    """A complaint."""
+    """A complaint about a stream."""
 
     stream: StreamId
     """The ``X-Request-Id`` of the stream. It may be one that this server does not know: nothing is kept of streams."""
     kind: FeedbackKind
-    """What was wrong."""
+    """Kind of the fault."""
 
 
 _FEEDBACK: Schema[Feedback] = Schema(Feedback, what="the request body")
@@ -44,5 +44,5 @@ def parse_feedback(body: bytes, content_type: str | None) -> Feedback:
 
 
 def feedback_body() -> bytes:
-    """The answer to a complaint."""
+    """Return the response to feedback."""
     return json_body(FeedbackCounted())

@@ -1,4 +1,4 @@
-"""API keys: what one may do, how its file is written, how a request shows it, what it is needed for.
+"""API keys: their permissions, their file, and the headers that carry them.
 
 A key is 256 random bits, so its plain SHA-256 is enough to keep: there are no guesses that a slow hash would make dear.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 SCOPES = ("speak", "phrases", "lexicons", "metrics")
-"""What a key may be for: speaking, and the paths under /v1/phrases, /v1/lexicons, and what is measured."""
+"""Scopes of keys: speaking, the paths under /v1/phrases and /v1/lexicons, and metrics."""
 PREFIX = "yuliu_"
-"""All keys begin so, that scanners for leaked secrets may know them."""
+"""Prefix of all keys, by which scanners for leaked secrets recognise them."""
 SUBPROTOCOL = "yuliu"
-"""What a WebSocket of a browser, which can send no headers, names beside ``yuliu.key.KEY``."""
+"""Subprotocol of browsers, which can send no headers, beside ``yuliu.key.KEY``."""
 MAX_KEYS = 1000
 MAX_PER_MINUTE, MAX_STREAMS, MAX_CHARACTERS = 1_000_000, 100_000, 10**12
 CLASSES = tuple(each.value for each in (StreamClass.BULK, StreamClass.STANDARD, StreamClass.INTERACTIVE))
@@ -43,28 +43,28 @@ _BEARER = re.compile(r"bearer +(\S+) *", re.ASCII | re.IGNORECASE)
 
 
 class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
-    """One key, as it is kept: what it may do, and a digest to know it by."""
+    """A key as it is stored: its permissions, and a digest to recognise it."""
 
     name: str
     """1 to 64 of ``a-z 0-9 _ -``."""
     digest: str = field(name="sha256")
     """SHA-256 of the key, in hexadecimal digits."""
     scopes: tuple[str, ...] = ("speak",)
-    """Those of :data:`SCOPES` that it is for."""
+    """Scopes of the key, from :data:`SCOPES`."""
     default_class: str | None = None
     """The class of streams whose request names neither a class nor a preset."""
     highest_class: str | None = None
     """The most urgent class that it gets; more urgent streams are treated as this one. None: any."""
     weight: float = 1.0
-    """How much its streams count among those of their class, 0.1 to 10; a request can only lower that."""
+    """Weight of its streams among those of their class, 0.1 to 10; a request can only lower it."""
     per_minute: int | None = None
-    """Requests a minute; so many may come at once."""
+    """Maximum requests a minute, and in a burst."""
     streams: int | None = None
-    """Streams at a time."""
+    """Maximum concurrent streams."""
     characters: int | None = None
-    """Characters a day, by UTC."""
+    """Maximum characters a day, by UTC."""
     created: str = ""
-    """The day it was made, as 2026-01-31."""
+    """Day of creation, as 2026-01-31."""
 
     def __post_init__(self) -> None:
         """Refuse what no key may be.
@@ -86,14 +86,14 @@ class ApiKey(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def digest_of(shown: str) -> str:
-    """What is kept of a key."""
+    """Return the digest of a key."""
     return hashlib.sha256(shown.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_key(keys: Iterable[ApiKey], shown: str) -> ApiKey | None:
-    """The key that was shown; None if there is none such.
+    """Return the key that was shown; None if there is none.
 
-    All keys are compared, each in constant time, so that how long it takes tells nothing.
+    All keys are compared, each in constant time, so that the time reveals nothing.
     """
     digest = digest_of(shown)
     found = None
@@ -104,7 +104,7 @@ def find_key(keys: Iterable[ApiKey], shown: str) -> ApiKey | None:
 
 
 def shown_key(headers: Mapping[str, str]) -> str | None:
-    """The key that a request shows: ``Authorization: Bearer``, ``X-API-Key``, or a subprotocol of a WebSocket.
+    """Return the key that a request shows: ``Authorization: Bearer``, ``X-API-Key``, or a subprotocol of a WebSocket.
 
     Args:
         headers: By lower-case name.
@@ -121,12 +121,12 @@ def shown_key(headers: Mapping[str, str]) -> str | None:
 
 
 def subprotocols(headers: Mapping[str, str]) -> list[str]:
-    """Those that a WebSocket handshake offers."""
+    """Return the subprotocols that a WebSocket handshake offers."""
     return [each.strip() for each in headers.get("sec-websocket-protocol", "").split(",")]
 
 
 def key_missing(*, was_shown: bool) -> Problem:
-    """401: no key, or none that is known. Which of the keys it might be is not told."""
+    """Return 401: no key, or an unknown one."""
     message = (
         "this key is not known, or was revoked"
         if was_shown
@@ -137,19 +137,19 @@ def key_missing(*, was_shown: bool) -> Problem:
 
 
 def scope_missing(scope: str) -> Problem:
-    """403: the key is known, but is not for this."""
+    """Return 403: the key is known, but lacks the scope."""
     challenge = f'Bearer realm="yuliu", error="insufficient_scope", scope="{scope}"'
     return Problem(403, "insufficient_scope", f"this key has no scope {scope!r}", challenge=challenge)
 
 
 def write_keys(keys: Iterable[ApiKey]) -> str:
-    """The file of keys: JSON, one key a line."""
+    """Return the file of keys: JSON, one key a line."""
     rows = ",\n".join(json.dumps(_values(key)) for key in keys)
     return f'{{"version": {_VERSION}, "keys": [\n{rows}\n]}}\n'
 
 
 def parse_keys(data: bytes) -> tuple[ApiKey, ...]:
-    """The keys of a file.
+    """Return the keys of a file.
 
     Raises:
         InvalidRequest: It is not such a file; the message tells what is wrong, and of which key.
@@ -181,7 +181,7 @@ def _parse(index: int, row: object) -> ApiKey:
 
 
 _KEY: Schema[ApiKey] = Schema(ApiKey, what="it")
-"""What is not known is refused: it may be a bound that a newer version has set."""
+"""Unknown fields are refused: they may be bounds that a newer version has set."""
 
 
 def _check(param: str, holds: bool, wanted: str) -> None:

@@ -47,7 +47,7 @@ EntriesField = list[Entry] | dict[str, _Reading] | None
 
 
 def form_of_body(content_type: str | None) -> Form:
-    """How a body is written.
+    """Return the form of a body.
 
     Raises:
         InvalidRequest: Not in a way that is read. A web page could send anything else than these to a server on its
@@ -60,7 +60,7 @@ def form_of_body(content_type: str | None) -> Form:
 
 
 def form_of_answer(accept: str | None) -> Form:
-    """How an answer is wanted: the first of the ``Accept`` header that is known, else JSON."""
+    """Return the form of the response: the first of the ``Accept`` header that is known, else JSON."""
     for each in (accept or "").split(","):
         form = _FORMS.get(media_type(each))
         if form is not None:
@@ -69,7 +69,7 @@ def form_of_answer(accept: str | None) -> Form:
 
 
 def parse_if_match(value: str | None) -> int | None:
-    """The version that a change is for; None for any.
+    """Return the version that a change is for; None for any.
 
     Raises:
         InvalidRequest: The header holds something else than one version, or ``*``.
@@ -83,12 +83,12 @@ def parse_if_match(value: str | None) -> int | None:
 
 
 def entity_tag(version: int) -> str:
-    """The ``ETag`` of a version."""
+    """Return the ``ETag`` of a version."""
     return f'"{version}"'
 
 
 def parse_lexicon(body: bytes, form: Form) -> tuple[Entry, ...]:
-    """The entries in a body.
+    """Return the entries in a body.
 
     Raises:
         InvalidRequest: Something is wrong; the message says where.
@@ -99,7 +99,7 @@ def parse_lexicon(body: bytes, form: Form) -> tuple[Entry, ...]:
 
 
 def lexicon_body(name: str, version: int, entries: Sequence[Entry], form: Form) -> bytes:
-    """A lexicon as it is told."""
+    """Return the body of a lexicon."""
     if form == "tsv":
         return write_tsv(entries).encode("utf-8")
     if form == "pls":
@@ -108,7 +108,7 @@ def lexicon_body(name: str, version: int, entries: Sequence[Entry], form: Form) 
 
 
 def lexicons_body(lexicons: Sequence[tuple[str, int, int]]) -> bytes:
-    """The list of lexicons: names, versions, numbers of entries."""
+    """Return the list of lexicons: names, versions, numbers of entries."""
     return json_body(LexiconList(tuple(ListedLexicon(*each) for each in lexicons)))
 
 

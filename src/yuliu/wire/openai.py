@@ -54,7 +54,7 @@ CODECS: Mapping[FormatName, str] = {
     "mulaw": "pcm_mulaw",
     "alaw": "pcm_alaw",
 }
-"""What is in the formats, by FFmpeg's names; told as ``X-Encoding``."""
+"""Codec of each format, by FFmpeg's names; sent as ``X-Encoding``."""
 MODELS = ("tts-1", "tts-1-hd", "gpt-4o-mini-tts", "gpt-4o-mini-tts-2025-12-15", "yuliu")
 """Model names that stand for whatever is loaded."""
 ALIASES = frozenset(
@@ -65,7 +65,7 @@ ALIASES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class SpeechLimits:
-    """How much one request may hold."""
+    """Limits of one request."""
 
     max_characters: int = 200_000
     """Code points of ``input``: about ten hours of speech in Mandarin, three in English."""
@@ -74,7 +74,7 @@ class SpeechLimits:
 
 
 class SpeechRequest(Struct, frozen=True):
-    """What is to be spoken, and how. Its ``repr`` does not show the text."""
+    """A text to speak, with its options. The ``repr`` does not show the text."""
 
     input: str
     """Not empty; whether it holds anything that can be said is for the voice to find out."""
@@ -86,7 +86,7 @@ class SpeechRequest(Struct, frozen=True):
     stream_format: StreamFormat = "audio"
     """``sse`` for events, else the bare sound."""
     stream: bool = True
-    """Whether the sound is sent while it is made; else it is sent whole, with its true sizes."""
+    """True if the sound is sent while it is made; else it is sent whole, with its true sizes."""
     sample_rate: int | None = None
     """Hz; None takes the voice's, or the next that the format can carry."""
     channels: int = 1
@@ -127,7 +127,7 @@ class SpeechBody(SynthesisFields, frozen=True, kw_only=True):
     instructions: str | None = None
     """Checked and not used."""
     response_format: Annotated[FormatName | Literal[""] | None, must(f"one of {', '.join(FORMATS)}")] = None
-    """How the sound is encoded; ``mp3`` if left out."""
+    """Format of the sound; ``mp3`` if left out."""
     speed: Speed | None = None
     """Pace; 1 is the voice's own."""
     stream_format: Annotated[
@@ -135,7 +135,7 @@ class SpeechBody(SynthesisFields, frozen=True, kw_only=True):
     ] = None
     """``audio`` for the bare sound, ``sse`` for server-sent events."""
     stream: bool | None = None
-    """Whether the sound is sent while it is made, as it is if left out; else it is sent whole."""
+    """``false`` sends the sound whole; else it is sent while it is made."""
     sample_rate: int | None = None
     """Sample rate, Hz; the voice's if left out, or the next that the format can carry."""
     channels: int | None = None
@@ -193,13 +193,13 @@ class VoiceEntry:
 def parse_speech(
     body: bytes, content_type: str | None, limits: SpeechLimits, *, headers: Mapping[str, str] | None = None
 ) -> SpeechRequest:
-    """Read the body of a speech request.
+    """Return the request in a body.
 
     Args:
         body: As received, any bytes.
         content_type: The header's value, None if there was none. It must say JSON: a web page can send anything
             else to a server on its visitor's machine without asking.
-        limits: What is still accepted.
+        limits: Limits of the request.
         headers: The request's, by lower-case name; class and weight may stand there.
 
     Raises:
@@ -227,10 +227,10 @@ def check_model(model: str | None, voices: Sequence[str]) -> None:
 
 
 def speech_encoding(request: SpeechRequest, source_rate: int) -> Encoding:
-    """What the sound of a request is sent as.
+    """Return the encoding of the sound of a request.
 
     Args:
-        request: What was asked for.
+        request: The request.
         source_rate: The voice's, Hz.
 
     Raises:

@@ -35,21 +35,21 @@ TOKENS_PER_S = 20
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a request took. There are no tokens here, so these are counts that bills can be checked by."""
+    """Usage of a request. There are no tokens here, so these are counts that bills can be checked by."""
 
     input_tokens: int
     """Characters (code points) of the text."""
     output_tokens: int
-    """Begun twentieths of a second of sound."""
+    """Twentieths of a second of sound, rounded up."""
 
 
 def usage_of(num_characters: int, audio_s: float) -> Usage:
-    """The usage of a text and its sound."""
+    """Return the usage of a text and its sound."""
     return Usage(num_characters, math.ceil(round(audio_s * TOKENS_PER_S, 6)))
 
 
 def skipped_characters(coverage: Coverage) -> dict[str, int]:
-    """How many characters of a text were not spoken, by the name of the rule; nothing if all were."""
+    """Return the number of characters of a text that were not spoken, by rule; empty if all were."""
     counts: Counter[str] = Counter()
     for skipped in coverage.skipped:
         counts[skipped.rule] += skipped.source.end - skipped.source.start
@@ -57,13 +57,13 @@ def skipped_characters(coverage: Coverage) -> dict[str, int]:
 
 
 def sound_events(sound: bytes) -> bytes:
-    """Events that carry encoded sound, in order; none if there is none."""
+    """Return the events that carry encoded sound, in order."""
     starts = range(0, len(sound), MAX_SOUND_BYTES)
     return b"".join(_delta(sound[start : start + MAX_SOUND_BYTES]) for start in starts)
 
 
 def done_event(usage: Usage, skipped: Mapping[str, int]) -> bytes:
-    """The last event of a sound that is whole.
+    """Return the last event of a complete sound.
 
     Args:
         usage: What it took.
@@ -75,7 +75,7 @@ def done_event(usage: Usage, skipped: Mapping[str, int]) -> bytes:
 
 
 def error_event(problem: Problem) -> bytes:
-    """The last event of a sound that is not whole."""
+    """Return the last event of an incomplete sound."""
     return _event({"type": "error", **json.loads(problem.body())})
 
 

@@ -65,7 +65,7 @@ def parse_phrases(body: bytes, content_type: str | None) -> PhrasesRequest:
 
 
 def parse_phrase_file(content: str, *, where: str) -> tuple[str, ...]:
-    """The phrases in a file: one a line; empty lines and those that begin with ``#`` are none.
+    """Return the phrases in a file: one a line; empty lines and those that begin with ``#`` are none.
 
     Raises:
         InvalidRequest: There are too many, or one is too long; the message names the file and the line.
@@ -96,6 +96,6 @@ def check_total(phrases: Iterable[str]) -> None:
 
 
 def phrases_body(by_voice: Mapping[str, Sequence[str]]) -> bytes:
-    """The list of phrases: texts and voices."""
+    """Return the list of phrases: texts and voices."""
     listed = (ListedPhrase(text, voice) for voice, texts in by_voice.items() for text in texts)
     return json_body(PhraseList(tuple(listed)))

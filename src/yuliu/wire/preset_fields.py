@@ -16,7 +16,7 @@ _Strategy = Annotated[str, Meta(extra_json_schema={"enum": list(STRATEGIES)}), m
 
 
 class ChunkingFields(Struct, frozen=True, forbid_unknown_fields=True):
-    """How text is cut. Bounds of the weights follow from the strategy."""
+    """Rules for cutting text. Bounds of the weights follow from the strategy."""
 
     strategy: _Strategy
     """Name of the strategy."""

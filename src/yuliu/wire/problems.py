@@ -1,4 +1,4 @@
-"""What a caller over HTTP is told when something is wrong: one table from error codes to statuses, one envelope.
+"""Error responses over HTTP: one table from error codes to statuses, one envelope.
 
 The envelope is OpenAI's, so that its client libraries raise their own exception classes with our message:
 ``{"error": {"message": ..., "type": ..., "param": ..., "code": ...}}``
@@ -43,12 +43,12 @@ STATUS: Mapping[str, int] = {
 """HTTP status of each ``YuliuError.code``."""
 
 LOADING_RETRY_S = 1.0
-"""What a caller is told to wait while voices load: they take a second or a few."""
+"""Delay before a retry while voices load: they take a second or a few."""
 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """An answer that says what is wrong."""
+    """An error response."""
 
     status: int
     """HTTP status."""
@@ -61,7 +61,7 @@ class Problem:
     retry_after_s: float | None = None
     """When trying again is likely to succeed, in seconds."""
     challenge: str | None = None
-    """What is wanted of who calls, as ``WWW-Authenticate`` says it."""
+    """Value of ``WWW-Authenticate``: the credentials that are needed."""
 
     @property
     def headers(self) -> tuple[tuple[str, str], ...]:
@@ -77,7 +77,7 @@ class Problem:
 
 
 def problem_of(error: YuliuError) -> Problem:
-    """What the caller is told about an error."""
+    """Return the response to an error."""
     retry_after_s = LOADING_RETRY_S if isinstance(error, VoiceNotReady) else None
     if isinstance(error, Overloaded):
         retry_after_s = error.retry_after_s
@@ -86,32 +86,32 @@ def problem_of(error: YuliuError) -> Problem:
 
 
 def path_unknown(paths: Iterable[str]) -> Problem:
-    """Nothing is served at the path asked for."""
+    """Return the response for a path at which nothing is served."""
     return Problem(404, "not_found", f"there is nothing at this path; served are {', '.join(sorted(set(paths)))}")
 
 
 def method_unknown(allowed: str) -> Problem:
-    """The path is served, but not with this method."""
+    """Return the response for a path that is served with other methods."""
     return Problem(405, "method_not_allowed", f"this path takes {allowed} only")
 
 
 def body_too_large(max_bytes: int) -> Problem:
-    """The body is longer than is read."""
+    """Return the response to a body above its limit."""
     return Problem(413, "body_too_large", f"the request body must be at most {max_bytes} bytes")
 
 
 def head_too_large(max_bytes: int) -> Problem:
-    """The request line and headers are longer than is read."""
+    """Return the response to a request line and headers above their limit."""
     return Problem(431, "headers_too_large", f"request line and headers must be at most {max_bytes} bytes")
 
 
 def request_too_slow(limit_s: float) -> Problem:
-    """The request did not arrive in time."""
+    """Return the response to a request that did not arrive in time."""
     return Problem(408, "request_timeout", f"the request must arrive within {limit_s:g} s")
 
 
 def host_unknown() -> Problem:
-    """The Host header names another server: a misdirected request, or a web page that rebinds DNS names."""
+    """Return the response to a Host header of another server: a misdirected request, or DNS rebinding."""
     return Problem(
         421,
         "misdirected_request",
@@ -120,7 +120,7 @@ def host_unknown() -> Problem:
 
 
 def connections_exhausted(max_connections: int) -> Problem:
-    """Too many connections are open."""
+    """Return the response when too many connections are open."""
     message = f"{max_connections} connections are open, which is the limit; close some or try again"
     return Problem(503, "overloaded", message, retry_after_s=1.0)
 

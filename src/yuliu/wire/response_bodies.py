@@ -46,7 +46,7 @@ class ListedVoice(Struct, frozen=True):
     sample_rate: int
     """Sample rate of the voice, Hz."""
     default: bool = False
-    """Whether the voice speaks where none is named."""
+    """True for the voice that speaks where none is named."""
 
 
 class VoiceList(Struct, frozen=True):
@@ -147,10 +147,10 @@ ErrorKind = Literal["invalid_request_error", "rate_limit_error", "server_error"]
 
 
 class ErrorDetail(Struct, frozen=True):
-    """What is wrong, in OpenAI's shape."""
+    """Description of an error, in OpenAI's shape."""
 
     message: str
-    """What is wrong and what to do, for people. Never holds text to be spoken."""
+    """Fault and remedy, for people. Never holds text to be spoken."""
     type: ErrorKind
     """Kind of the error, as OpenAI names it."""
     param: str | None

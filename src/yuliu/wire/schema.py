@@ -129,7 +129,7 @@ def convert_toml(values: object, kind: Any, *, where: str, at: Path = ()) -> Any
     Args:
         values: As parsed.
         kind: The struct, or another type that msgspec knows.
-        where: What stands before the key in messages: the file, and maybe a table, such as ``presets.toml: api.``.
+        where: Prefix of the key in messages: the file, and maybe a table, such as ``presets.toml: api.``.
         at: Place of the table in the document.
 
     Raises:

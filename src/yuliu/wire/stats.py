@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 NUM_DIGITS = 6
-"""Numbers are rounded to so many places after the point: microseconds are enough."""
+"""Number of decimals that are kept: microseconds are enough."""
 
 
 def stats_body(stats: Mapping[str, object]) -> bytes:
-    """Plain values as JSON in ASCII."""
+    """Return plain values as JSON in ASCII."""
     return json.dumps(_rounded(stats), ensure_ascii=True, allow_nan=False).encode("ascii")
 
 

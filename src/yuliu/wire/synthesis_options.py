@@ -39,12 +39,12 @@ LanguageField = Annotated[str, must("a BCP 47 tag, such as 'zh' or 'en-US', or '
 
 
 class SynthesisOptions(Struct, frozen=True):
-    """How a request wants to be treated."""
+    """Options of a request beside OpenAI's."""
 
     preset: str | None = None
     """Name of a preset; None is the default one."""
     overrides: dict[str, object] = {}
-    """Those of :data:`PRESET_FIELDS` that were given."""
+    """Given fields of :data:`PRESET_FIELDS`."""
     weight: float = 1.0
     """Weight of the stream among those of its class, from 0.1 to 10."""
     lead_in_ms: float = 0.0
@@ -54,20 +54,20 @@ class SynthesisOptions(Struct, frozen=True):
     language: Lang | None = None
     """Language in which all of the text is read; None decides by script."""
     effects: Effects = NO_EFFECTS
-    """What is done to the sound."""
+    """Effects on the sound."""
 
 
 class SynthesisFields(EffectFields, frozen=True, kw_only=True):
-    """Fields of a request that say how it wants to be treated. What is null counts as left out."""
+    """Option fields of a request. Null counts as left out."""
 
     preset: Annotated[str | None, must("the name of a preset")] = None
     """Name of a preset: a set of values for a kind of use."""
     stream_class: ClassField | None = field(name="class", default=None)
-    """How urgent the stream is; else the preset's."""
+    """Urgency of the stream; else the preset's."""
     chunking: ChunkingField | None = None
-    """How the text is cut; else the preset's."""
+    """Rules for cutting the text; else the preset's."""
     max_lead_s: LeadField | None = None
-    """How far ahead of its listener sound is made, seconds; else the preset's."""
+    """Maximum sound that is made ahead of its listener, seconds; else the preset's."""
     weight: Annotated[float, Meta(ge=MIN_WEIGHT, le=MAX_WEIGHT)] | None = None
     """Weight of the stream among those of its class; 1 if left out."""
     lead_in_ms: Annotated[float, Meta(ge=0, le=MAX_LEAD_IN_MS)] | None = None
@@ -109,7 +109,7 @@ _FIELDS: Schema[SynthesisFields] = Schema(SynthesisFields, what="the object")
 
 
 def parse_synthesis_options(fields: Mapping[str, object], headers: Mapping[str, str]) -> SynthesisOptions:
-    """Return the manner that a request asks for.
+    """Return the options that a request asks for.
 
     Args:
         fields: The JSON object of its body.

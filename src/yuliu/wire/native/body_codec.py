@@ -1,5 +1,5 @@
-"""The native stream over plain HTTP: what is to be spoken comes in a request's body, as text or as messages, as it is
-written. What else a ``start`` says stands in the query.
+"""The native stream over plain HTTP: the text comes in the body of a request, as text or as messages, while it is
+written. Other fields of a ``start`` stand in the query.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _OF_BODY = ("start", "text", "flush", "config", "end")
 
 
 def start_of_query(query: Mapping[str, str]) -> dict[str, object]:
-    """The fields of a ``start`` that stand in a query; ``effects`` there is a list of names, with commas.
+    """Return the fields of a ``start`` that stand in a query; ``effects`` there is a list of names, with commas.
 
     Raises:
         InvalidRequest: One is not known there, or should be a number.
@@ -63,7 +63,7 @@ class Body:
         self._started = False
 
     def push(self, data: bytes) -> list[Start | ForText]:
-        """What has arrived; a ``Start`` comes first, as soon as it is sure that the body holds none.
+        """Return the messages that have arrived; a ``Start`` comes first, once it is certain that the body holds none.
 
         Raises:
             InvalidRequest: It cannot be read.
@@ -71,7 +71,7 @@ class Body:
         return self._read(data, last=False)
 
     def finish(self) -> list[Start | ForText]:
-        """The body is whole."""
+        """Return the messages at the end of the body."""
         return self._read(b"", last=True)
 
     def _read(self, data: bytes, *, last: bool) -> list[Start | ForText]:
@@ -109,7 +109,7 @@ class Body:
         return [*self._start({}), message]
 
     def _start(self, fields: Mapping[str, object]) -> list[Start | ForText]:
-        """The start, if there was none."""
+        """Return the start, if there was none."""
         if self._started:
             return []
         self._started = True

@@ -25,7 +25,7 @@ _TYPE = msgspec.json.Decoder(_Typed)
 
 
 def request_text(kind: str, context: str | None = None, **values: object) -> str:
-    """What a client says, as it goes over the wire; what is None is left out.
+    """Return a message of a client as it goes over the wire; None is left out.
 
     Raises:
         InvalidRequest: The message has no such field, or a value is none of JSON's.

@@ -44,14 +44,14 @@ MAX_MESSAGE_BYTES = 131_072
 class StartFields(
     SynthesisFields, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="start"
 ):
-    """Open a context. What is left out or null has its usual value."""
+    """Open a context. A field that is left out or null has its usual value."""
 
     context: ContextName
     """Name of the context, which all its messages carry."""
     voice: str | None = None
     """Name of a voice; the default one if left out or empty."""
     format: str | None = None
-    """How the sound is encoded; ``pcm`` if left out."""
+    """Format of the sound; ``pcm`` if left out."""
     sample_rate: Annotated[int, Meta(ge=1, le=192_000)] | None = None
     """Sample rate, Hz; the voice's if left out, or the nearest that the format can carry."""
     channels: Annotated[int, Meta(ge=1, le=2)] | None = None
@@ -61,11 +61,11 @@ class StartFields(
     speed: Speed | None = None
     """Pace; 1 is the voice's own."""
     timings: bool | None = None
-    """Whether ``timing`` messages are wanted; they are if left out."""
+    """``false`` if ``timing`` messages are not wanted."""
     times: bool | None = None
-    """Whether ``done`` is to tell what the time to the first sound went into."""
+    """True if ``done`` is to report the parts of the time to the first sound."""
     resume_s: Annotated[float, Meta(ge=0, le=MAX_RESUME_S)] | None = None
-    """How long the stream waits after a drop, seconds; 0 ends it at once."""
+    """Time for which the stream waits after a drop, seconds; 0 ends it at once."""
 
     def start(self) -> Start:
         """Return the message, with the usual values for what is left out.
@@ -88,14 +88,14 @@ class StartFields(
 
 
 class ConfigFields(EffectFields, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="config"):
-    """Cut or speak otherwise from now on. What is left out or null stays as it is."""
+    """Cut or speak otherwise from now on. A field that is left out or null stays as it is."""
 
     context: ContextName
     """Name of the context."""
     speed: Speed | None = None
     """Pace; 1 is the voice's own."""
     chunking: ChunkingField | None = None
-    """How text is cut."""
+    """Rules for cutting text."""
     language: LanguageField | None = None
     """Language in which what follows is read; ``auto`` decides by script."""
 

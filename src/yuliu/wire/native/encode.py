@@ -1,4 +1,4 @@
-"""What the server says, as frames: messages as JSON in ASCII, sound as binary frames with a head of 16 bytes."""
+"""Messages of the server as frames: JSON in ASCII, and sound as binary frames with a head of 16 bytes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SOUND = 1
-"""The kind of binary frame that carries sound: its first byte."""
+"""First byte of binary frames that carry sound."""
 _HEAD = struct.Struct("!BxxxIQ")
 HEAD_NUM_BYTES = _HEAD.size
 MAX_SOUND_BYTES = 16_384
-"""Sound in one frame."""
+"""Maximum bytes of sound in one frame."""
 TYPES: Mapping[type[ServerMessage], str] = {each: str(each.__struct_config__.tag) for each in get_args(ServerMessage)}
 """The ``type`` of each message."""
 
@@ -27,7 +27,7 @@ class SoundFrame(NamedTuple):
     """Sound of one context."""
 
     tag: int
-    """That of the context's ``started`` or ``continued``."""
+    """Tag from the context's ``started`` or ``continued``."""
     offset: int
     """Place of its first byte in the sound of the stream."""
     data: bytes
@@ -52,12 +52,12 @@ def _plain(name: str, value: object) -> object:
 
 
 def sound_bytes(tag: int, offset: int, data: bytes) -> bytes:
-    """A frame of sound."""
+    """Return a frame of sound."""
     return _HEAD.pack(SOUND, tag, offset) + data
 
 
 def parse_sound_frame(frame: bytes) -> SoundFrame:
-    """The sound in a binary frame.
+    """Return the sound in a binary frame.
 
     Raises:
         ValueError: It is no frame of sound.

@@ -1,4 +1,4 @@
-"""What client and server say to each other: frozen values. Messages with a ``context`` are about that one alone.
+"""Messages of client and server: frozen values. Messages with a ``context`` are about that one alone.
 
 Places in the text count code points from the beginning of the context's text; times are milliseconds of its sound.
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from yuliu.types import Ending
 
 DEFAULT_RESUME_S = 10.0
-"""How long a stream waits for its client after a drop, where nothing else is asked for."""
+"""Time for which a stream waits for its client after a drop, where nothing else is asked for."""
 
 MAX_RESUME_S = 60.0
 MAX_PING_ID_CHARACTERS = 64
@@ -49,22 +49,22 @@ PingId = Annotated[
     must(f"a number or a string of at most {MAX_PING_ID_CHARACTERS}"),
 ]
 Ends = Literal["nothing", "context", "connection"]
-"""What an error is the end of."""
+"""Scope that an error ends."""
 
 
 class Close(IntEnum):
     """Codes with which a connection ends (RFC 6455, 7.4)."""
 
     NORMAL = 1000
-    """The client wanted it."""
+    """The client closed the connection."""
     GOING_AWAY = 1001
     """The server stops; streams have been finished, or their time was up."""
     POLICY = 1008
     """Too many messages could not be understood."""
     TOO_BIG = 1009
-    """A message was longer than is read."""
+    """A message was too long."""
     FAULT = 1011
-    """A fault of the server's, or no answer to its pings."""
+    """A fault of the server, or no answer to its pings."""
     IDLE = 4000
     """No context was open, and nothing came for too long."""
 
@@ -73,11 +73,11 @@ class Close(IntEnum):
 
 
 class ClientStruct(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
-    """A message of a client as it goes over the wire. What is not known is refused, never guessed at."""
+    """A message of a client as it goes over the wire. Unknown fields are refused."""
 
 
 class OutputFormat(Struct, frozen=True):
-    """How sound is to be sent."""
+    """Format of the sound."""
 
     format: str = "pcm"
     sample_rate: int | None = None
@@ -98,11 +98,11 @@ class Start(Struct, frozen=True):
     lexicon: tuple[str, ...] = ()
     lexicon_entries: tuple[Entry, ...] = ()
     timings: bool = True
-    """Whether ``timing`` messages are wanted."""
+    """True if ``timing`` messages are wanted."""
     times: bool = False
-    """Whether ``done`` is to tell when the first sound was made."""
+    """True if ``done`` is to report the time to the first sound."""
     resume_s: float = DEFAULT_RESUME_S
-    """How long the stream waits after a drop, seconds; 0 ends it at once."""
+    """Time for which the stream waits after a drop, seconds; 0 ends it at once."""
 
     def __repr__(self) -> str:
         """Return the message without its entries, which are text of the user."""
@@ -115,7 +115,7 @@ class Resume(ClientStruct, frozen=True, tag="resume"):
     context: ContextName
     """Name of the context on this connection."""
     stream: StreamName
-    """The id that ``started`` told."""
+    """Id from ``started``."""
     offset: Count
     """Bytes of sound that were received."""
     seq: Count
@@ -148,7 +148,7 @@ class Config(Struct, frozen=True):
     context: str
     speed: float | None = None
     chunking: object = None
-    """What :func:`yuliu.presets.parse_chunking` reads; None leaves it as it is."""
+    """Input of :func:`yuliu.presets.parse_chunking`; None leaves it as it is."""
     language: Lang | Literal["auto"] | None = None
     """Language in which what follows is read; ``auto`` decides by script, None leaves it as it is."""
     effects: dict[str, Any] = {}
@@ -156,7 +156,7 @@ class Config(Struct, frozen=True):
 
 
 class PlaybackPosition(ClientStruct, frozen=True, tag="playback"):
-    """How much the listener has heard."""
+    """Report the playback position of the listener."""
 
     context: ContextName
     """Name of the context."""
@@ -170,7 +170,7 @@ class Cancel(ClientStruct, frozen=True, tag="cancel"):
     context: ContextName
     """Name of the context."""
     position_ms: Position | None = None
-    """How much the listener has heard, milliseconds, if that is known."""
+    """Place in the sound that is being heard, milliseconds, if known."""
 
 
 class End(ClientStruct, frozen=True, tag="end"):
@@ -214,7 +214,7 @@ class Started(ServerStruct, frozen=True, tag="started"):
     voice: str = ""
     """Name of the voice."""
     format: str = "pcm"
-    """How the sound is encoded."""
+    """Format of the sound."""
     media_type: str = ""
     """Media type of the sound."""
     sample_rate: int = 0
@@ -224,7 +224,7 @@ class Started(ServerStruct, frozen=True, tag="started"):
     mode: str = "normal"
     """``throughput`` if it is spoken in whole sentences and larger steps, because many streams were waiting."""
     resume_s: float = 0.0
-    """How long the stream waits after a drop, seconds."""
+    """Time for which the stream waits after a drop, seconds."""
 
 
 class Continued(ServerStruct, frozen=True, tag="continued"):
@@ -241,7 +241,7 @@ class Continued(ServerStruct, frozen=True, tag="continued"):
     num_characters: int = 0
     """Number of characters that had arrived: the rest of the text is to be sent again."""
     text_ended: bool = False
-    """Whether ``end`` had arrived."""
+    """True if ``end`` had arrived."""
 
 
 class SegmentBegun(ServerStruct, frozen=True, tag="segment"):
@@ -411,7 +411,7 @@ class Done(ServerStruct, frozen=True, tag="done"):
     num_characters: int = 0
     """Number of characters of the text."""
     degraded: bool = False
-    """Whether it was spoken in whole sentences and larger steps, because many streams were waiting."""
+    """True if it was spoken in whole sentences and larger steps, because many streams were waiting."""
     warnings: tuple[str, ...] = ()
     """Kinds of markup that could not be followed."""
     times: Times | None = None
@@ -459,9 +459,9 @@ class Failure(ServerStruct, frozen=True, tag="error"):
     code: str
     """Stable code of the error."""
     message: str
-    """What is wrong and what to do about it, for people."""
+    """Fault and remedy, for people."""
     ends: Ends = "nothing"
-    """What the error is the end of."""
+    """Scope that the error ends."""
     context: str | None = None
     """Name of the context, if the error is about one."""
     seq: int | None = None
@@ -469,7 +469,7 @@ class Failure(ServerStruct, frozen=True, tag="error"):
     param: str | None = None
     """The field at fault."""
     retry_after_s: float | None = None
-    """When trying again is likely to succeed, seconds."""
+    """Delay after which a retry is likely to succeed, seconds."""
     spoken: tuple[Span, ...] | None = None
     """Places of the text that were spoken, where a stream failed."""
     skipped: tuple[SkippedRow, ...] | None = None
@@ -500,24 +500,24 @@ class Draining(ServerStruct, frozen=True, tag="draining"):
     """The server stops: no further context is opened, and those that are open should end their text."""
 
     time_s: float
-    """How long they may take, seconds."""
+    """Time that they may take, seconds."""
 
 
 Told = Started | SegmentBegun | Timings | Marks | Stalled | Resumed | Done | Failure
-"""What is kept for a client that comes back."""
+"""Messages that are kept for a client that comes back."""
 ServerMessage = Told | Continued | CancelAck | Pong | Draining
 
 
 def failure_of(
     error: YuliuError, *, ends: Ends = "nothing", context: str | None = None, ending: Ending | None = None
 ) -> Failure:
-    """What a client is told of an error.
+    """Return the message about an error.
 
     Args:
         error: The error.
-        ends: What it is the end of.
-        context: What it is about.
-        ending: How the stream ended by it, if there was one.
+        ends: Scope that it ends.
+        context: Context that it is about.
+        ending: End of the stream, if there was one.
     """
     return Failure(
         error.code,

@@ -1,4 +1,4 @@
-"""One connection's talk: what may be said when, for each context. A table of states, after the manner of h11.
+"""Protocol of one connection: the messages that are in order, for each context. A table of states, as in h11.
 
 Whatever bytes come, in whatever order, :meth:`ServerProtocol.receive` gives a message that is in order, an error to be
 sent, or nothing; and the server cannot say what would be out of order, such as sound after ``cancelled``.
@@ -49,7 +49,7 @@ MAX_REFUSED = 100
 
 
 class ContextState(Enum):
-    """That of a context."""
+    """State of a context."""
 
     UNKNOWN = "unknown"
     OPEN = "open"
@@ -61,7 +61,7 @@ class ContextState(Enum):
 
 
 class _No(Enum):
-    """Why a message is not in order."""
+    """Reasons why a message is out of order."""
 
     UNKNOWN = ("unknown_context", "no such context is open")
     IN_USE = ("context_in_use", "a context of this name is open already")
@@ -97,20 +97,20 @@ _CLIENT: Mapping[ContextState, Mapping[type, ContextState | _No]] = {
         **dict.fromkeys(_FOR_TEXT, _No.CROSSED),
     },
 }
-"""What comes of a message from the client, by the state of its context."""
+"""Next state, or refusal, for a message from the client, by the state of its context."""
 
 
 class OutOfOrder(RuntimeError):
-    """The server was about to say what it may not: a fault of ours."""
+    """The server was about to send a message that is out of order: a fault of the server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """What came is not in order: this is the answer."""
+    """Answer to a message that is out of order."""
 
     failure: Failure
     close: Close | None = None
-    """The connection is to be closed after it."""
+    """Code with which the connection is closed after it, if at all."""
 
 
 @dataclass(slots=True)
@@ -121,7 +121,7 @@ class _Context:
 
 
 class ServerProtocol:
-    """What was said on one connection, as far as it matters for what may be said next."""
+    """State of one connection, as far as it decides which messages are in order."""
 
     def __init__(self) -> None:
         self._contexts: dict[str, _Context] = {}
@@ -134,12 +134,12 @@ class ServerProtocol:
         return sum(each.state is not ContextState.OVER for each in self._contexts.values())
 
     def state(self, context: str) -> ContextState:
-        """That of a context."""
+        """Return the state of a context."""
         known = self._contexts.get(context)
         return ContextState.UNKNOWN if known is None or known.cancelling else known.state
 
     def receive(self, frame: str | bytes) -> ClientMessage | Refused | None:
-        """What to make of a frame; None if nothing.
+        """Return the message or the refusal of a frame; None if nothing is to be done.
 
         After a :class:`~yuliu.wire.native.messages.Cancel` was returned, ``CancelAck`` has to be the next that is sent
         of its context, before anything else is received.
@@ -153,7 +153,7 @@ class ServerProtocol:
         return message if isinstance(message, Ping) else self._of_context(message)
 
     def send(self, message: ServerMessage) -> str:
-        """The frame of a message.
+        """Return the frame of a message.
 
         Raises:
             OutOfOrder: It may not be said now.
@@ -180,12 +180,12 @@ class ServerProtocol:
         return message_text(message)
 
     def all_was_sent(self, context: str) -> None:
-        """What was resumed is over, and the client had all of it: nothing more will come but the answer to a cancel."""
+        """Note that a resumed stream is over and completely received: only the answer to a cancel may follow."""
         self._contexts[context].state = ContextState.OVER
         self._forget_old()
 
     def send_sound(self, context: str, offset: int, data: bytes) -> bytes:
-        """The frame of a piece of sound.
+        """Return the frame of a piece of sound.
 
         Raises:
             OutOfOrder: The context is over, or was cancelled.
@@ -193,7 +193,7 @@ class ServerProtocol:
         return sound_bytes(self._speaking(context, None).tag, offset, data)
 
     def _speaking(self, name: str, message: ServerMessage | None) -> _Context:
-        """A context of which something may be said."""
+        """Return a context for which messages are in order."""
         context = self._contexts.get(name)
         cancelled = isinstance(message, CancelAck)
         if context is None or context.cancelling != cancelled or (context.state is ContextState.OVER and not cancelled):
@@ -232,7 +232,7 @@ class ServerProtocol:
         fields: Mapping[str, object] | None = None,
         ends: bool = False,
     ) -> Refused:
-        """An answer to what is not in order. A ``start`` that is wrong opens nothing."""
+        """Return the answer to a message that is out of order. A wrong ``start`` opens nothing."""
         fields = fields or {}
         context = context_of(fields)
         never_was = fields.get("type") in ("start", "resume") and self.state(context or "") in _NOT_OPEN

@@ -1,4 +1,4 @@
-"""What was made of one stream, until it is sent and for a while after, so that a client that comes back misses nothing.
+"""Output of one stream, until it is sent and for a while after, so that a client that comes back misses nothing.
 
 Sound is counted in bytes from the beginning of the stream, messages by number. A client that lost its connection has
 received some beginning of that sequence; it says how many bytes and how many messages, and gets the rest.
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from yuliu.wire.native.messages import Told
 
 MESSAGE_NUM_BYTES = 512
-"""What a message counts in a window, and beside it each place in it that it tells:"""
+"""Bytes that a message counts, without its places in the text:"""
 PLACE_NUM_BYTES = 256
 
 
 class NotKept(YuliuError):
-    """What is asked for is not kept any more, or was never sent."""
+    """The requested output is no longer kept, or was never sent."""
 
     code = "not_resumable"
 
@@ -42,7 +42,7 @@ class EncodedPiece:
     """Place of its first byte in the sound of the stream."""
     data: bytes
     until_ms: float
-    """How much of the sound is out with it."""
+    """Length of the sound up to its end, milliseconds."""
 
     @property
     def end(self) -> int:
@@ -58,7 +58,7 @@ class _Kept:
 
 @dataclass(slots=True)
 class Tally:
-    """What several windows hold together of what was sent before."""
+    """Totals of several buffers."""
 
     num_kept: int = 0
     """Bytes that are kept for clients that come back."""
@@ -70,18 +70,18 @@ class ReplayBuffer:
     """Sound and messages of one stream.
 
     Args:
-        max_bytes: So much is kept after it was sent.
-        max_age_s: And for so long, seconds.
+        max_bytes: Maximum bytes that are kept after they were sent.
+        max_age_s: Maximum time for which they are kept, seconds.
         tally: Counts what is kept, with that of other windows.
     """
 
     def __init__(self, max_bytes: int, max_age_s: float, tally: Tally | None = None) -> None:
         self.num_bytes: int = 0
-        """Of all sound so far."""
+        """Bytes of all sound so far."""
         self.num_messages: int = 0
-        """All so far."""
+        """Number of messages so far."""
         self.num_unsent_bytes: int = 0
-        """Of the sound that was not sent yet."""
+        """Bytes of sound that were not sent yet."""
         self._max_bytes, self._max_age_s = max_bytes, max_age_s
         self._sent: deque[_Kept] = deque()
         self._unsent: deque[EncodedPiece | Told] = deque()
@@ -95,26 +95,26 @@ class ReplayBuffer:
 
     @property
     def num_sent_bytes(self) -> int:
-        """Of the sound that was sent."""
+        """Bytes of sound that were sent."""
         return self._sent_to
 
     @property
     def sent_ms(self) -> float:
-        """How much sound was sent, milliseconds."""
+        """Length of the sound that was sent, milliseconds."""
         return self._sent_ms
 
     @property
     def has_unsent(self) -> bool:
-        """Whether anything is to be sent."""
+        """True if anything is to be sent."""
         return bool(self._unsent)
 
     @property
     def oldest_at_s(self) -> float | None:
-        """When the oldest of what is kept was sent; None if nothing is."""
+        """Time at which the oldest kept record was sent; None if nothing is kept."""
         return self._sent[0].sent_at_s if self._sent else None
 
     def add_sound(self, data: bytes, until_ms: float) -> None:
-        """More sound.
+        """Add sound.
 
         Args:
             data: As encoded, maybe nothing.
@@ -129,12 +129,12 @@ class ReplayBuffer:
             self._unsent.append(piece)
 
     def tell(self, message: Told) -> None:
-        """A message at this place; it gets its number."""
+        """Add a message at this place; it gets its number."""
         self._unsent.append(structs.replace(message, seq=self.num_messages))
         self.num_messages += 1
 
     def next(self, now: float) -> EncodedPiece | Told | None:
-        """What is to be sent next, which then counts as sent; None if there is nothing.
+        """Return the next record, which then counts as sent; None if there is none.
 
         Args:
             now: Seconds on any monotonic clock.
@@ -158,20 +158,20 @@ class ReplayBuffer:
         return record
 
     def drop_unsent(self) -> None:
-        """Forget what was not sent: nobody wants it any more."""
+        """Forget the records that were not sent."""
         self.put_back()
         self.num_bytes, self.num_messages, self._made_ms = self._sent_to, self._next_seq, self._sent_ms
         self.num_unsent_bytes = 0
         self._unsent.clear()
 
     def clear(self) -> None:
-        """Keep nothing: nobody will come back for it."""
+        """Keep nothing: no client will come back for it."""
         self.drop_unsent()
         while self._sent:
             self.forget_oldest()
 
     def put_back(self) -> None:
-        """Nobody is there to whom something was to be sent again: keep it as before."""
+        """Keep records that were to be sent again as before: the client has left."""
         while self._unsent and self._was_sent(self._unsent[0]):
             record = self._unsent.popleft()
             self._count(again=-_size(record))
@@ -180,7 +180,7 @@ class ReplayBuffer:
             self._keep(record, self._last_at_s, again=True)
 
     def forget_oldest(self) -> None:
-        """Keep the record no longer that was sent first; what was not sent is never forgotten."""
+        """Forget the record that was sent first; unsent records are never forgotten."""
         record = self._sent.popleft().record
         self._count(kept=-_size(record))
         if isinstance(record, EncodedPiece):
@@ -189,7 +189,7 @@ class ReplayBuffer:
             self._received_seq = max(self._received_seq, (record.seq or 0) + 1)
 
     def rewind(self, offset: int, seq: int) -> None:
-        """Send again what comes after so many bytes of sound and so many messages.
+        """Send again all that follows a number of bytes of sound and a number of messages.
 
         Raises:
             NotKept: Some of that is not kept any more, or the client has what was never sent.
@@ -200,11 +200,11 @@ class ReplayBuffer:
             message = f"sound is kept from byte {self._received_from} on, messages from {self._received_seq} on"
             raise NotKept(message)
         _cut([*(kept.record for kept in self._sent), *takewhile(self._was_sent, self._unsent)], offset, seq)
-        self.put_back()  # not before it is sure that somebody is to have it: it may be on its way to who has it now
+        self.put_back()  # only once the request is valid: the records may be on their way to the present connection
         self._take_back(_cut([kept.record for kept in self._sent], offset, seq), offset)
 
     def _take_back(self, cut: int, offset: int) -> None:
-        """What was sent from a record on is to be sent again, of that record itself what lies behind ``offset``."""
+        """Move the sent records from ``cut`` on back to the unsent ones, of the first the part behind ``offset``."""
         again: list[EncodedPiece | Told] = []
         while len(self._sent) > cut:
             kept = self._sent.pop()
@@ -220,7 +220,7 @@ class ReplayBuffer:
         self.num_unsent_bytes += sum(len(each.data) for each in again if isinstance(each, EncodedPiece))
 
     def _keep(self, record: EncodedPiece | Told, at_s: float, *, again: bool = False) -> None:
-        """Keep what was sent; what was cut to be sent again becomes one piece again, or it would crumble in time."""
+        """Keep a sent record; a piece that was cut to be sent again is joined again."""
         last = self._sent[-1] if self._sent else None
         self._count(kept=_size(record))
         if again and last and (whole := _joined(last.record, record)) is not None:
@@ -243,7 +243,7 @@ class ReplayBuffer:
 
 
 def forget_oldest(windows: Iterable[ReplayBuffer], tally: Tally, max_bytes: int) -> None:
-    """Let windows keep less, what was sent first going first, until all of the tally hold no more than so much.
+    """Forget records of buffers, those sent first going first, until the tally is within its limit.
 
     Args:
         windows: Those that may be made to.
@@ -260,7 +260,7 @@ def forget_oldest(windows: Iterable[ReplayBuffer], tally: Tally, max_bytes: int)
 
 
 def _cut(records: Sequence[EncodedPiece | Told], offset: int, seq: int) -> int:
-    """Index of the first record that was not received as a whole by a client that has so much.
+    """Return the index of the first record that a client with this much has not received as a whole.
 
     Raises:
         NotKept: That is no beginning of what was sent.
@@ -272,7 +272,7 @@ def _cut(records: Sequence[EncodedPiece | Told], offset: int, seq: int) -> int:
 
 
 def _joined(before: EncodedPiece | Told, after: EncodedPiece | Told) -> EncodedPiece | None:
-    """Two pieces as one, if they are neighbours and small enough."""
+    """Return two pieces as one, if they are neighbours and small enough."""
     if not (isinstance(before, EncodedPiece) and isinstance(after, EncodedPiece) and before.end == after.offset):
         return None
     if len(before.data) + len(after.data) > MAX_SOUND_BYTES:
@@ -292,10 +292,10 @@ def _size(record: EncodedPiece | Told) -> int:
 
 
 def _is_received(record: EncodedPiece | Told, offset: int, seq: int) -> bool:
-    """Whether all of it was received by a client that has so much."""
+    """Return whether a client with this much has received all of a record."""
     return record.end <= offset if isinstance(record, EncodedPiece) else (record.seq or 0) < seq
 
 
 def _is_begun(record: EncodedPiece | Told, offset: int, seq: int) -> bool:
-    """Whether any of it was."""
+    """Return whether it has received a part of it."""
     return record.offset < offset if isinstance(record, EncodedPiece) else (record.seq or 0) < seq
