@@ -1,4 +1,4 @@
-"""From places in a segment's text to places in the source of the stream."""
+"""Positions in the source of the stream for positions in a segment's text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def source_of(segment: Segment, span: Span) -> Span:
 
 
 def skipped_of(segment: Segment, reading: Reading, said: Sequence[Unit]) -> tuple[Skipped, ...]:
-    """What the front end leaves out, and what the model cannot say, with places in the source.
+    """Return the parts that the front end leaves out or the model cannot say, with positions in the source.
 
     Args:
         segment: What was read.

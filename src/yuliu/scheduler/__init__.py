@@ -1,4 +1,4 @@
-"""Who is served next, and how much: ``policy`` decides (pure), ``worker`` owns the workers, threads that own the
+"""The scheduler: ``policy`` decides what runs next (pure), ``scheduler`` carries it out, ``workers`` run the
 engines.
 
 ``simulation`` runs the same policy on a virtual clock.

@@ -88,7 +88,7 @@ class CachedSound:
 
     @classmethod
     def of(cls, utterance: Utterance, samples: Samples, hop_samples: int) -> CachedSound:
-        """What is kept of an utterance that is done."""
+        """Return the cached form of an utterance that is done."""
         by = -utterance.segment.source.start
         samples.flags.writeable = False
         return cls(
@@ -136,7 +136,7 @@ class CacheEntry:
 
     key: CacheKey
     found: CachedSound | None
-    """What was kept of it before."""
+    """Audio cached before, if any."""
     group: int | None
     """The group of phrases that it is a part of."""
     pieces: list[Samples] | None
@@ -153,7 +153,7 @@ class CacheEntry:
 
 @dataclass(frozen=True, slots=True)
 class CacheCounts:
-    """How full the cache is."""
+    """Fill of the cache."""
 
     num_entries: int
     num_bytes: int
@@ -179,11 +179,11 @@ class SoundCache:
 
     @property
     def counts(self) -> CacheCounts:
-        """How full it is."""
+        """Fill of the cache."""
         return CacheCounts(len(self._recent), self._num_bytes, len(self._pinned), self._pinned_bytes)
 
     def is_used(self, group: int | None) -> bool:
-        """Whether a look-up makes sense: sound is kept, or is to be."""
+        """Return whether a look-up makes sense: audio is cached, or will be."""
         return bool(self._max_bytes or self._pinned) or group is not None
 
     def look_up(self, key: CacheKey, group: int | None) -> CacheEntry:
@@ -215,7 +215,7 @@ class SoundCache:
         return tuple(key for key, (_, groups) in self._pinned.items() if group in groups)
 
     def is_whole(self, group: int) -> bool:
-        """Whether all sound of a group that was made is held: there was room for it."""
+        """Return whether there was room for all audio of a group."""
         return group not in self._broken_off
 
     def unpin(self, group: int) -> None:

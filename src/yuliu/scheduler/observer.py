@@ -1,4 +1,4 @@
-"""Who wants to know what the scheduler does: :class:`yuliu.metrics.metrics.Metrics` fits as it is."""
+"""Interface for observers of the scheduler; :class:`yuliu.metrics.metrics.Metrics` implements it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
 
 
 class Observer(Protocol):
-    """Is told facts as they happen, from any thread, some of them under the scheduler's lock: it must be quick."""
+    """Receives facts as they happen, on any thread, some under the scheduler's lock: it must be quick."""
 
     def admission(
         self, stream_class: StreamClass, decision: Literal["admitted", "queued", "rejected"], *, reason: str = ""
     ) -> None:
-        """A stream was let in, made to wait (it is let in or turned away later), or turned away."""
+        """A stream was admitted, queued (it is admitted or rejected later), or rejected."""
         ...
 
     def planned(self, engine: str, took_s: float, *, front_end_s: float = 0.0) -> None:
@@ -22,48 +22,48 @@ class Observer(Protocol):
         ...
 
     def step(self, engine: str, took_s: float, *, audio_s: float, batch: int = 1) -> None:
-        """So much sound was made, of so many utterances at once."""
+        """A step gave audio, for one or more utterances at once."""
         ...
 
     def retried(self, engine: str) -> None:
-        """A plan or step that failed is repeated."""
+        """A failed plan or step is repeated."""
         ...
 
     def worker_replaced(self, reason: Literal["crashed", "hung"]) -> None:
-        """A worker was given up."""
+        """A worker was lost."""
         ...
 
     def cancelled(self, took_s: float) -> None:
-        """A stream was cancelled; so long afterwards no worker was at work for it any more."""
+        """A stream was cancelled, and workers were busy with it for this long afterwards."""
         ...
 
     def cache_lookup(self, cache: str, *, hit: bool) -> None:
-        """A segment's sound was looked for."""
+        """A segment was looked up in the cache."""
         ...
 
 
 class Unobserved:
-    """Nobody wants to know."""
+    """An observer that ignores everything."""
 
     def admission(
         self, stream_class: StreamClass, decision: Literal["admitted", "queued", "rejected"], *, reason: str = ""
     ) -> None:
-        """Nothing is done."""
+        """Do nothing."""
 
     def planned(self, engine: str, took_s: float, *, front_end_s: float = 0.0) -> None:
-        """Nothing is done."""
+        """Do nothing."""
 
     def step(self, engine: str, took_s: float, *, audio_s: float, batch: int = 1) -> None:
-        """Nothing is done."""
+        """Do nothing."""
 
     def retried(self, engine: str) -> None:
-        """Nothing is done."""
+        """Do nothing."""
 
     def worker_replaced(self, reason: Literal["crashed", "hung"]) -> None:
-        """Nothing is done."""
+        """Do nothing."""
 
     def cancelled(self, took_s: float) -> None:
-        """Nothing is done."""
+        """Do nothing."""
 
     def cache_lookup(self, cache: str, *, hit: bool) -> None:
-        """Nothing is done."""
+        """Do nothing."""

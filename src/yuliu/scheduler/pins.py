@@ -1,4 +1,4 @@
-"""Which phrases are spoken ahead, and as which group of kept sound."""
+"""Phrases spoken ahead, and the groups of cached audio that hold them."""
 
 from __future__ import annotations
 

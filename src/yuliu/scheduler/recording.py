@@ -1,4 +1,4 @@
-"""Where the log of the scheduler goes: a file, when somebody asks for it."""
+"""The file of the scheduler's event log, if the environment asks for one."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class EventLogFile:
 
 
 def recording(environ: Mapping[str, str]) -> Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None:
-    """What makes the recorder that the environment asks for; None if it asks for none.
+    """Return what makes the recorder that the environment asks for; None if it asks for none.
 
     An older file of that name is overwritten. The file stays open until the program ends, or a line cannot be written;
     every line is written at once, so that a program that is killed leaves what it did before.

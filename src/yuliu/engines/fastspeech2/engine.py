@@ -171,7 +171,7 @@ class FastSpeech2:
         self._ids = ids
 
     def knows(self, phonemes: Sequence[str]) -> bool:
-        """Whether it can say all of ``phonemes``."""
+        """Return whether the model knows all of ``phonemes``."""
         return all(phoneme in self._ids for phoneme in phonemes)
 
     def speak(self, script: Script, *, speed: float) -> tuple[ScriptRun, NDArray[np.float32]]:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from yuliu.types import Samples
 
     State = tuple[NDArray[np.float32], ...]
-    """What the convolutions saw last, read only: 114,512 bytes. Empty before the first step."""
+    """Last inputs of the convolutions, read-only: 114,512 bytes. Empty before the first step."""
 
 SAMPLE_RATE = 24_000
 HOP_SAMPLES = 300

@@ -1,4 +1,4 @@
-"""From a Mandarin reading to what FastSpeech2 is given, and from its durations to what is heard when. No model here."""
+"""Scripts for FastSpeech2 from a Mandarin reading, and times from its durations. No model here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ frames before the initial is said to begin. Most of a final's sound stands under
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What the model says in one run."""
+    """Input of one run of the model."""
 
     symbols: tuple[str, ...]
     """The model's phones and marks, from the opening silence to the closing silence and the end mark."""
@@ -78,7 +78,7 @@ class ScriptRun:
         return places
 
     def _heard(self, start: int, stop: int) -> tuple[int, int]:
-        """From the first to behind the last frame of ``start`` to ``stop`` that can be heard; all if none can."""
+        """Return the audible part of the frames ``start`` to ``stop``; all of them if none is audible."""
         heard = np.flatnonzero(self.audible[start:stop])
         return (start + int(heard[0]), start + int(heard[-1]) + 1) if len(heard) else (start, stop)
 

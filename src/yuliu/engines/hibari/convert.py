@@ -162,7 +162,7 @@ def _frame_major_spectra(graph: _Graph) -> str:
 
 
 def _carried(graph: _Graph, layer: int) -> dict[str, list[NodeProto]]:
-    """What takes the place of a layer's convolution and of the sum that closes it, keyed by what they put out.
+    """Return the nodes that replace a layer's convolution and closing sum, keyed by their outputs.
 
     The layer's input is put behind what it saw last (``left``) and before the zeros at the sentence's end (``right``);
     the convolution pads no more, and the sum takes the frames that the convolution gives.

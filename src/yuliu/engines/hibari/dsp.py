@@ -1,4 +1,4 @@
-"""From hibari's spectra to samples, block by block.
+"""Signal processing from hibari's spectra to samples, block by block.
 
 The mathematics are those of hibari's own signal processing (package ``hibari-tts`` 0.2.1, ``hibari/dsp.py``,
 Apache-2.0): the spectrum of a frame is
@@ -46,7 +46,7 @@ _TOWARDS_NEXT = (((np.arange(HOP) + 0.5) / HOP - 0.5) % 1.0).astype(np.float32)
 
 @dataclass(frozen=True, slots=True)
 class Carry:
-    """What the frames rendered so far leave for the next ones."""
+    """State that the frames rendered so far leave for the next ones."""
 
     num_frames: int = 0
     """Frames rendered."""

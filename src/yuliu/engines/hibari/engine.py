@@ -40,7 +40,7 @@ FASTEST = 1.5
 FIRST_FRAMES = 22
 """Frames of sound, counted from the predicted onset, that a plan renders, so that a first step of 0.25 s is a copy."""
 _SOUND_LEVEL = np.float32(10 ** (-46 / 20))
-"""What counts as the first sound: -46 dBFS."""
+"""Level of the first sound: -46 dBFS."""
 _FILES = frozenset({"plan.onnx", "decoder.onnx", "vocab.json"})
 
 
@@ -213,7 +213,7 @@ def load_oov(path: Path) -> Callable[[str], str | None]:
 def _timings(
     segment: Segment, lines: Sequence[TrackWord], track: Track, *, start: int, num_frames: int
 ) -> tuple[Timing, ...]:
-    """When each word sounds, kept within what is heard."""
+    """Return the time of each word, within the audible part."""
     first, last = max(0, track.onset * HOP - start), min(num_frames * HOP, track.fade_end * HOP - start)
 
     def at_s(frame: int) -> float:

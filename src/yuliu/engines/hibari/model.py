@@ -35,7 +35,7 @@ _NUM_LAYERS, _CHANNELS = 8, 256
 
 
 class HibariPlan(NamedTuple):
-    """What is known of some phonemes before sound."""
+    """Everything known of some phonemes before audio."""
 
     edges: NDArray[np.int64]
     """Frames at which each id begins, and the last one ends; shape (num_ids + 1,)."""
@@ -58,7 +58,7 @@ class HibariSound:
     next_frame: int
     """First frame that the decoder has not taken in yet."""
     left: Floats
-    """What the decoder's layers saw last, shape (8, 256, 3 or 6)."""
+    """Last inputs of the decoder's layers, shape (8, 256, 3 or 6)."""
     carry: Carry
     ready: Floats
     """Samples rendered and not taken yet, shape (num_samples,)."""
@@ -93,7 +93,7 @@ class HibariModel:
         self._noise = NoiseTable()
 
     def knows(self, symbol: str) -> bool:
-        """Whether it has a sound or a meaning for the symbol."""
+        """Return whether the model knows the symbol."""
         return symbol in self._ids
 
     def plan(self, symbols: Sequence[str], *, speed: float) -> HibariPlan:

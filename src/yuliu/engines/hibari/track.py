@@ -1,4 +1,4 @@
-"""What hibari is to say, laid out in frames: the words in order, and the nets' answer for all of them."""
+"""The words to say, laid out in frames, with the nets' results for all of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class TrackWord(NamedTuple):
     unit: Unit
     symbols: tuple[str, ...]
     marks: tuple[str, ...]
-    """What follows it: spaces and punctuation."""
+    """Spaces and punctuation after it."""
 
     @property
     def num_symbols(self) -> int:

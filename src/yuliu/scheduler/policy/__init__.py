@@ -1,1 +1,1 @@
-"""What is decided: events in, actions out, all of it pure, so that a log of events can be replayed."""
+"""The decisions: events in, actions out, all of it pure, so that a log of events can be replayed."""

@@ -1,4 +1,4 @@
-"""Who is let in, who waits, who is turned away. Pure.
+"""Admission: streams that are admitted, wait, or are rejected. Pure.
 
 Streams that somebody listens to need a share of the workers as long as they have something to say: their RTF. They are
 let in while the sum stays below what the workers can do. Bulk streams take what is left, so they need nothing; there
@@ -64,18 +64,18 @@ class Admission:
         return sum(map(len, self._waiting.values()))
 
     def ask(self, stream: StreamState) -> None:
-        """A stream wants to be let in."""
+        """Add a stream that asks to be admitted."""
         queue = self._waiting[stream.terms.stream_class]
         place = next((i for i, other in enumerate(queue) if other.terms.weight < stream.terms.weight), len(queue))
         queue.insert(place, stream)
 
     def forget(self, stream: StreamState) -> None:
-        """A stream does not want any more."""
+        """Remove a stream that no longer asks."""
         queue = self._waiting[stream.terms.stream_class]
         queue[:] = [other for other in queue if other is not stream]
 
     def ended(self, stream: StreamState, now: float) -> None:
-        """A stream that was let in is over."""
+        """Note that an admitted stream has ended."""
         lasted_s = now - stream.opened_at_s
         before_s = self._durations_s.get(stream.is_bulk, lasted_s)
         self._durations_s[stream.is_bulk] = before_s * _KEPT + lasted_s * (1 - _KEPT)
@@ -114,7 +114,7 @@ class Admission:
     def give_up(
         self, now: float, tuning: Tuning, admitted: Collection[StreamState]
     ) -> Iterator[tuple[StreamState, str, float]]:
-        """Those that are too many, and those that have waited too long, with reason and retry time.
+        """Yield the streams that are too many or have waited too long, with reason and retry time.
 
         Args:
             now: Seconds.
@@ -132,7 +132,7 @@ class Admission:
                 yield from ((each, "waited_too_long", retry_s) for each in too_long)
 
     def next_timeout_s(self, tuning: Tuning) -> float | None:
-        """When the next one will have waited too long."""
+        """Return the time at which the next stream will have waited too long."""
         return min(
             (
                 stream.opened_at_s + tuning.classes[stream_class].max_wait_s
@@ -143,7 +143,7 @@ class Admission:
         )
 
     def _retry_after_s(self, stream_class: StreamClass, now: float, admitted: Collection[StreamState]) -> float:
-        """When those that wait will have been let in, if streams go on ending as they did.
+        """Return the time until the waiting streams are admitted, if streams go on ending as they did.
 
         One ends every ``mean duration / number`` seconds. Those that run now may last longer than those that have
         ended: their age counts if it is more.

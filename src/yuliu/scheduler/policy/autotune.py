@@ -78,14 +78,14 @@ class Autotuner:
         self._heard.discard(stream_id)
 
     def adapted(self, policy: Policy, tuning: Tuning, now: float) -> Tuning:
-        """What is to hold from now on: what the controller says, asked once in :data:`INTERVAL_S`, or what holds."""
+        """Return the new tuning: that of the controller, asked every :data:`INTERVAL_S`, or the present one."""
         if self._controller is None or now - self._adapted_at_s < INTERVAL_S:
             return tuning
         self._adapted_at_s = now
         return self._controller.update(self.measured(policy.snapshot(now), now), now)
 
     def measured(self, snapshot: Snapshot, now: float) -> Measured:
-        """What was measured until now."""
+        """Return the measurements up to now."""
         if self._last is None:
             load = 0.0
         else:
@@ -129,7 +129,7 @@ _SOON = 12
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured since the last update, or over the last few seconds."""
+    """Measurements since the last update, or over the last few seconds."""
 
     ttfp_s: Mapping[StreamClass, float] = field(default_factory=dict)
     """Time to first packet, its 95th percentile or so, seconds; classes without newcomers are left out."""
@@ -243,7 +243,7 @@ class Controller:
 
     @property
     def tuning(self) -> Tuning:
-        """What holds now."""
+        """The tuning in force."""
         return self._tuning
 
     def update(self, measured: Measured, now: float) -> Tuning:

@@ -1,4 +1,4 @@
-"""What an engine's work costs, as measured lately. Pure."""
+"""Costs of an engine's work, as measured lately. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALL_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """What the policy knows of an engine beforehand."""
+    """Facts about an engine that the policy knows beforehand."""
 
     frames_per_s: float
     """Acoustic frames in a second of sound."""
@@ -38,7 +38,7 @@ class EngineFacts:
 
 
 class Costs:
-    """What the work of one engine costs, from all workers.
+    """Costs of one engine's work, on all workers.
 
     A step of ``n`` frames is taken to cost ``a x (n + overhead)``; ``a`` is measured, the overhead is known. A step of
     several utterances costs that of the first, and a share of it that is measured for each further one.
@@ -125,7 +125,7 @@ class Costs:
         return max(1, int(2 * overhead), int(first_s / max(self.frame_s, 1e-9) - overhead))
 
     def under_load(self, took_s: float, num_frames: int, *, budget_s: float, least: int) -> float:
-        """What a part in a step would have cost if as many as possible had been in it, seconds.
+        """Return the cost of a part in a step if the step had been as full as possible, seconds.
 
         With few streams there is little company; that says nothing about how many could be carried.
 

@@ -1,4 +1,4 @@
-"""What the work of streams costs, as far as it is known: all that the policy decides by. Pure."""
+"""Estimates of what the work of streams costs, by which the policy decides. Pure."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Estimates:
         return costs.step_s(self.part(job, now).num_frames) if job.planned else costs.plan_s
 
     def under_load_s(self, job: JobState, took_s: float, num_frames: int) -> float:
-        """What a job's part in a step costs when there are many streams, seconds."""
+        """Return the cost of a job's part in a step when there are many streams, seconds."""
         if self.engines[job.engine].max_batch == 1:
             return took_s
         return self.costs[job.engine].under_load(
@@ -86,7 +86,7 @@ class Estimates:
         return max(1, round(self.tuning.first_step_s * self.engines[job.engine].frames_per_s))
 
     def part(self, job: JobState, now: float, size: int = 1) -> StepShare:
-        """What the next step would do for a job, if it is one of so many in it."""
+        """Return what the next step would do for a job, as one of ``size`` jobs in it."""
         stream, costs, facts = self.streams[job.stream_id], self.costs[job.engine], self.engines[job.engine]
         num_frames = step_frames(stream, job, costs=costs, facts=facts, tuning=self.tuning, now=now)
         within_s = budget_s(stream, self.tuning, now)

@@ -146,7 +146,7 @@ class Recorder:
 
 @dataclass(frozen=True, slots=True)
 class ReplayedDecision:
-    """What the policy makes of an event, now and when it was recorded."""
+    """Decision of the policy about an event, now and when it was recorded."""
 
     number: int
     """Of the line in the log, from 1."""
@@ -158,7 +158,7 @@ class ReplayedDecision:
 
     @property
     def is_same(self) -> bool:
-        """Whether it still decides as it did."""
+        """Whether the decision is still the same."""
         return self.actions == self.recorded
 
 

@@ -1,4 +1,4 @@
-"""What the policy is told (events) and what it answers (actions): frozen values, so that a log can be replayed."""
+"""Events and actions of the policy: frozen values, so that a log can be replayed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """How a stream wants to be treated."""
+    """Terms on which a stream is served."""
 
     stream_class: StreamClass = StreamClass.STANDARD
     weight: float = 1.0
-    """How much it counts among those of its class, above 0."""
+    """Weight among the streams of its class, above 0."""
     max_lead_s: float | None = None
     """Sound that may be made ahead of what its listener plays, seconds; None does not bound it."""
     max_planned: int = 2
@@ -25,9 +25,9 @@ class Terms:
     phrases: int | None = None
     """Number of the group of phrases for which its sound is kept; None keeps none for good."""
     ttfp_target_s: float | None = None
-    """Its first sound should be there so long after its first text, seconds; None takes the target of its class."""
+    """Target for the first audio after the first text, seconds; None takes that of its class."""
     first_packet_s: float | None = None
-    """What the controller is to keep its first packet within, seconds; None takes what holds for its class."""
+    """Target of autotuning for its first packet, seconds; None takes that of its class."""
 
 
 # Events: what happened.
@@ -39,7 +39,7 @@ class StreamOpened:
 
     stream_id: int
     engines: tuple[str, ...]
-    """Those that its voice may use."""
+    """Engines that its voice may use."""
     terms: Terms = Terms()
 
 
@@ -76,7 +76,7 @@ class PlanFinished:
 
 @dataclass(frozen=True, slots=True)
 class StepPart:
-    """What a step gave for one job."""
+    """Result of a step for one job."""
 
     job_id: int
     num_frames: int
@@ -89,7 +89,7 @@ class StepPart:
 
     @property
     def gained_s(self) -> float:
-        """How much more its listener has to play, seconds."""
+        """Audio that its listener has gained, seconds."""
         return self.audio_s if self.heard_s is None else self.heard_s
 
 
@@ -109,12 +109,12 @@ class WorkFailed:
     worker: str
     job_ids: tuple[int, ...]
     final_ids: tuple[int, ...] = ()
-    """Those of them that cannot be repeated: a part of their sound is out, and the engine would not make the same."""
+    """Jobs among them that cannot be repeated: part of their audio is out, and the engine would not make the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class SoundTaken:
-    """The stream's reader took so much sound: it was handed to the transport."""
+    """The stream's reader took audio: it was handed to the transport."""
 
     stream_id: int
     audio_s: float
@@ -122,7 +122,7 @@ class SoundTaken:
 
 @dataclass(frozen=True, slots=True)
 class PlayedTo:
-    """The stream's listener has heard so much of its sound."""
+    """The stream's listener has reported its position."""
 
     stream_id: int
     position_s: float
@@ -157,7 +157,7 @@ class WorkerLost:
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """From now on this holds."""
+    """A new tuning is in force."""
 
     tuning: Tuning
 
@@ -188,7 +188,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Admit:
-    """The stream is carried from now on."""
+    """The stream is admitted."""
 
     stream_id: int
     throughput: bool = False
@@ -231,7 +231,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Serve:
-    """Give out the sound of a segment that is at hand: all of it."""
+    """Give out all audio of a cached segment."""
 
     job_id: int
 

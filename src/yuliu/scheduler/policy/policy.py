@@ -1,4 +1,4 @@
-"""Which stream gets the next step, and how large it is. Pure: ``handle(event, now) -> actions``.
+"""The scheduling policy: which stream gets the next step, of what size. Pure: ``handle(event, now) -> actions``.
 
 The rules are told in docs/design/scheduling.md: earliest deadline first, small steps, admission by measured cost, one
 repetition of what failed. State is in ``book``, what could be done in ``agenda``; here it is decided what follows.
@@ -58,7 +58,7 @@ _MAKES_ROOM = (StreamOpened, StreamClosed, TextEnded, WorkerUp, WorkerLost, Tune
 
 
 class Policy:
-    """The state of all streams and workers.
+    """The decisions, and the state of all streams and workers that they depend on.
 
     Args:
         engines: What is known of each engine, by its name.
@@ -77,7 +77,7 @@ class Policy:
         self._urgent_at_s = float("-inf")  # when there was one last
 
     def handle(self, event: Event, now: float) -> list[Action]:
-        """Take note of an event and say what is to be done.
+        """Take note of an event and return the actions that follow.
 
         Args:
             event: What happened. Events about streams, jobs or workers that are gone are ignored.
@@ -95,16 +95,16 @@ class Policy:
 
     @property
     def num_streams(self) -> int:
-        """Streams open now, those that wait to be admitted counted."""
+        """Number of open streams, including those that wait to be admitted."""
         return len(self._streams)
 
     @property
     def num_jobs(self) -> int:
-        """Segments not rendered to their end."""
+        """Number of segments not rendered to their end."""
         return len(self._jobs)
 
     def next_wake(self, now: float) -> float | None:
-        """When to send ``Ticked`` if nothing else happens; None if never."""
+        """Return the time to send ``Ticked`` if nothing else happens; None if never."""
         times = [*self._wakes.values()]
         if (until := self._admission.next_timeout_s(self._estimates.tuning)) is not None:
             times += [until, self._looked_at_s + RECHECK_S]
@@ -113,7 +113,7 @@ class Policy:
         return min(times, default=None)
 
     def snapshot(self, now: float) -> Snapshot:
-        """The state in numbers; looks at every stream."""
+        """Return the state in numbers; looks at every stream."""
         num_slots, num_busy = self._workers.num_slots, self._workers.num_busy
         return self._estimates.snapshot(now, num_workers=num_slots, num_workers_busy=num_busy)
 
@@ -228,7 +228,7 @@ class Policy:
             self._refresh(stream, now, actions)
 
     def _worker_lost(self, event: WorkerLost, now: float, actions: list[Action]) -> None:
-        """Its tasks have failed; other jobs whose state it held are planned anew, or fail their streams."""
+        """Fail the worker's tasks; plan other jobs whose state it held anew, or fail their streams."""
         for task in self._workers.tasks(event.worker):
             self._work_failed(WorkFailed(event.worker, task, event.final_ids), now, actions)
         for job_id in self._workers.remove(event.worker):
@@ -274,13 +274,13 @@ class Policy:
     # What could be done.
 
     def _wake(self, now: float, actions: list[Action]) -> None:
-        """Offer the work of streams that were held until now."""
+        """Queue the work of streams that were held until now."""
         if self._wakes and min(self._wakes.values()) <= now:
             for stream_id in [each for each, at_s in self._wakes.items() if at_s <= now]:
                 self._refresh(self._streams[stream_id], now, actions)
 
     def _refresh(self, stream: StreamState, now: float, actions: list[Action]) -> None:
-        """Find anew what could be done for a stream; sound that is at hand is given out when it is its turn."""
+        """Find the runnable work of a stream anew, and serve cached audio whose turn it is."""
         self._run_queue.remove(stream.offered)
         self._wakes.pop(stream.stream_id, None)
         stream.offered = ()
@@ -311,7 +311,7 @@ class Policy:
             before_s += self._estimates.left_s(job)
 
     def _is_runnable(self, job: JobState, place: int, held_until_s: float, now: float) -> bool:
-        """Whether a worker could plan it, or, if it is its stream's first, step it; else it may be known when."""
+        """Return whether a worker could plan the job, or step it if it is its stream's first."""
         if job.busy:
             return False
         if not job.planned and job.cached_s is None:
@@ -325,7 +325,7 @@ class Policy:
         return True
 
     def _admit(self, now: float, actions: list[Action]) -> None:
-        """Let in who can be carried, turn away who has waited too long."""
+        """Admit the streams that fit; reject those that have waited too long."""
         self._look, self._looked_at_s = False, now
         for stream in self._admission.next(self._rooms(now), self._estimates.rtf_of, self._pools_of):
             stream.let_in(now, throughput=self._estimates.tuning.throughput)
@@ -359,7 +359,7 @@ class Policy:
     # Who is served.
 
     def _assign(self, now: float, actions: list[Action]) -> None:
-        """The most urgent work for each idle worker."""
+        """Give each idle worker the most urgent work."""
         if self._num_urgent:
             self._urgent_at_s = now
         for worker in self._workers.idle():
@@ -401,7 +401,7 @@ class Policy:
         return found is not None and self._estimates.work_s(self._jobs[found.job_id], now) <= MOMENT_S
 
     def _parts(self, best: Candidate, job: JobState, barred: set[int], now: float) -> list[StepShare]:
-        """The step of the most urgent job, with others of its engine that go with it; what has failed goes alone."""
+        """Return the step of the most urgent job with others that go with it; a job that has failed goes alone."""
         if self._estimates.engines[job.engine].max_batch == 1 or job.failures:
             return [self._estimates.part(job, now)]
         is_bulk = best.rank == RANK[StreamClass.BULK]
@@ -413,7 +413,7 @@ class Policy:
         return self._estimates.parts(job, others, now)
 
     def _waits_for_company(self, best: Candidate, job: JobState, size: int, now: float) -> bool:
-        """Whether a step is not urgent and others of its engine will be there in a moment."""
+        """Return whether a step is not urgent and will have company of its engine in a moment."""
         if size >= self._estimates.engines[job.engine].max_batch or job.failures or best.rank == RANK[StreamClass.BULK]:
             return False
         until_s = may_wait_until_s(best.deadline_s, job.runnable_at_s or now, now)
@@ -423,7 +423,7 @@ class Policy:
         )
 
     def _give(self, worker: str, job_ids: tuple[int, ...], now: float, actions: list[Action]) -> None:
-        """A worker is busy with jobs from now on."""
+        """Start jobs on a worker."""
         jobs = [self._jobs[job_id] for job_id in job_ids]
         streams = [self._streams[job.stream_id] for job in jobs]
         is_bulk = streams[0].is_bulk and self._estimates.work_s(jobs[0], now) > MOMENT_S

@@ -1,4 +1,4 @@
-"""What could be done now, and what of it is most urgent. Pure.
+"""The queue of runnable work, ordered by urgency. Pure.
 
 Work is kept in three pools: that of streams whose listeners wait in silence, of those who have sound to play, and of
 bulk work. Deadlines are moments, not spans, so that nothing is to be computed anew as time passes.
@@ -30,21 +30,21 @@ RANK = {StreamClass.INTERACTIVE: 0, StreamClass.STANDARD: 1, StreamClass.BULK: 2
 
 
 class Pool(Enum):
-    """Who waits for work."""
+    """Kind of waiting listener."""
 
     SILENT = "silent"
     """Listeners who hear nothing yet, or nothing of a text that came after they had run dry."""
     LISTENING = "listening"
     """Listeners who have sound to play, or should have."""
     BULK = "bulk"
-    """Nobody listens."""
+    """Bulk work, without a listener."""
 
 
 class Candidate(NamedTuple):
     """A job that a worker could plan or step; the least of a pool is the most urgent."""
 
     deadline_s: float
-    """When it is too late; of bulk work, whose turn it is (:attr:`StreamState.turn`)."""
+    """Deadline; for bulk work the turn (:attr:`StreamState.turn`)."""
     rank: int
     lightness: float
     ready_at_s: float
@@ -54,14 +54,14 @@ class Candidate(NamedTuple):
 
 
 def pool_of(stream: StreamState, head: JobState) -> Pool:
-    """Where the work of a stream belongs whose first segment is ``head``."""
+    """Return the pool of a stream whose first segment is ``head``."""
     if stream.is_bulk:
         return Pool.BULK
     return Pool.SILENT if stream.is_silent(head) else Pool.LISTENING
 
 
 def deadline_s(stream: StreamState, head: JobState, tuning: Tuning, now: float) -> float:
-    """When it is too late to give a stream sound; for bulk work its turn.
+    """Return the deadline of a stream's next audio; for bulk work its turn.
 
     A listener in silence should hear something within the target of its class. One who has sound needs more when it
     has played that, which it cannot have done as long as it was not handed out.
@@ -84,7 +84,7 @@ class RunQueue:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing could be done."""
+        """Whether the queue is empty."""
         return not any(self._pools.values())
 
     def __iter__(self) -> Iterator[int]:
@@ -92,13 +92,13 @@ class RunQueue:
         return itertools.chain.from_iterable(self._pools.values())
 
     def add(self, pool: Pool, candidate: Candidate, now: float) -> None:
-        """This could be done."""
+        """Add a candidate."""
         self._pools[pool][candidate.job_id] = candidate
         if pool is Pool.BULK and self._bulk_since_s is None:
             self._bulk_since_s = now
 
     def remove(self, job_ids: Iterable[int]) -> None:
-        """These could not."""
+        """Remove the candidates of some jobs."""
         for pool in self._pools.values():
             for job_id in job_ids:
                 pool.pop(job_id, None)
@@ -110,27 +110,27 @@ class RunQueue:
         return max(turn, self._bulk_turn)
 
     def bulk_served(self, turn: float, now: float) -> None:
-        """Bulk work was given a worker."""
+        """Note that bulk work got a worker."""
         self._bulk_turn = max(turn, self._bulk_turn)
         self._bulk_since_s = now if self._pools[Pool.BULK] else None
 
     def next_bulk(self, barred: set[int]) -> Candidate | None:
-        """The bulk work whose turn it is."""
+        """Return the bulk work whose turn it is."""
         return self._least(Pool.BULK, barred)
 
     def bulk_due_s(self) -> float:
-        """When bulk work may wait no longer."""
+        """Return the time until which bulk work may wait."""
         return float("inf") if self._bulk_since_s is None else self._bulk_since_s + AGEING_S
 
     def in_order(self, *, bulk: bool, barred: set[int]) -> list[Candidate]:
-        """The candidates but for some, either bulk work or all other, the most urgent first."""
+        """Return the candidates that are not barred, either bulk work or all other, most urgent first."""
         pools = (Pool.BULK,) if bulk else (Pool.SILENT, Pool.LISTENING)
         return sorted(each for pool in pools for each in self._pools[pool].values() if each.job_id not in barred)
 
     def best(
         self, now: float, *, until_sound_s: Callable[[int], float], listening_s: float, bulk: bool, barred: set[int]
     ) -> Candidate | None:
-        """The most urgent of all.
+        """Return the most urgent candidate.
 
         Args:
             now: Seconds.
@@ -151,7 +151,7 @@ class RunQueue:
         return silent if impatient or self.slack_s(now, needed_s, listening_s) >= needed_s else listening
 
     def slack_s(self, now: float, most_s: float, step_s: float) -> float:
-        """How long those who listen can wait before one of them runs dry, if they are then served in order.
+        """Return how long listeners with audio can wait before one runs dry, if then served in order.
 
         Args:
             now: Seconds.

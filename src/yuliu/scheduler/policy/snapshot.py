@@ -1,4 +1,4 @@
-"""What is so at a moment: for metrics, the controller and people. Pure."""
+"""The state at one moment, for metrics and the controller. Pure."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Snapshot:
     throughput: bool
     """Whether new streams are spoken in whole sentences and larger steps."""
     demand: float
-    """What the admitted streams that are not bulk need, as a share of the workers' time; above 1 is too much."""
+    """Need of admitted streams that are not bulk, as a share of the workers' time; above 1 is too much."""
     backlog_s: float
     """Compute that waits for streams without sound, seconds a worker."""
     busy_s: float
@@ -36,5 +36,5 @@ class Snapshot:
 
     @property
     def worst_rtf(self) -> float:
-        """That of the engine that needs most."""
+        """Real-time factor of the slowest engine."""
         return max(self.rtf.values(), default=0.0)

@@ -1,4 +1,4 @@
-"""What the policy keeps of each stream and job. Pure: every time is an argument."""
+"""State that the policy keeps of each stream and job. Pure: every time is an argument."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class StreamState:
     """Its jobs that a worker could do now."""
     admitted: bool = False
     since_s: float = float("-inf")
-    """When it was let in."""
+    """Time of its admission."""
     throughput: bool = False
     """Whether it is spoken in larger steps."""
     text_ended: bool = False
@@ -77,25 +77,25 @@ class StreamState:
     taken_s: float = 0.0
     """Sound handed to the transport so far."""
     dry_at_s: float = float("-inf")
-    """When the listener has played all that was made."""
+    """Time at which the listener has played all audio made so far."""
     soonest_dry_at_s: float = float("-inf")
-    """When somebody would have who plays as fast as can be."""
+    """The same for the fastest possible listener."""
     step_s: float = 0.0
     """Sound in its last step."""
     turn: float = 0.0
     """Computing that it was given, seconds by weight, counted from that of others: whose turn it is in bulk work."""
     cost_s: float = 0.0
-    """What it has cost lately."""
+    """Its recent cost, seconds."""
     cost_audio_s: float = 0.0
     """Sound that it got for that."""
 
     @property
     def is_bulk(self) -> bool:
-        """Whether it takes what others leave."""
+        """Whether it only takes capacity that other streams leave."""
         return self.terms.stream_class is StreamClass.BULK
 
     def let_in(self, now: float, *, throughput: bool) -> None:
-        """It is carried from now on."""
+        """Admit the stream."""
         self.admitted, self.since_s, self.throughput = True, now, throughput
 
     @property
@@ -108,14 +108,14 @@ class StreamState:
         return max(0.0, self.dry_at_s - now, self.unread_s) if self.made_s else 0.0
 
     def make(self, audio_s: float, now: float) -> None:
-        """So much sound was made."""
+        """Add audio that was made."""
         self.dry_at_s = max(self.dry_at_s, now) + audio_s
         self.soonest_dry_at_s = max(self.soonest_dry_at_s, now) + audio_s / MAX_PACE
         self.made_s += audio_s
         self.step_s = audio_s or self.step_s
 
     def spend(self, took_s: float, audio_s: float) -> None:
-        """So much computing gave so much of its sound."""
+        """Add compute time, and the audio that it gave."""
         if audio_s:
             self.cost_s *= _KEPT
             self.cost_audio_s *= _KEPT
@@ -124,7 +124,7 @@ class StreamState:
         self.turn += took_s / self.terms.weight
 
     def take(self, audio_s: float, now: float) -> None:
-        """So much was handed to the transport; the listener starts with the first of it."""
+        """Add audio handed to the transport; the listener starts with the first of it."""
         if audio_s and not self.taken_s:
             self.dry_at_s = now + self.made_s
             self.soonest_dry_at_s = now + self.made_s / MAX_PACE
@@ -146,7 +146,7 @@ class StreamState:
         return is_recent and not self.text_ended
 
     def is_silent(self, job: JobState) -> bool:
-        """Whether its listener waits in silence for the text of a job, which was not there before."""
+        """Return whether its listener waits in silence for a job whose text was not there before."""
         return not self.made_s or job.ready_at_s >= self.dry_at_s
 
     def rtf(self, engine_rtf: float) -> float:
@@ -158,7 +158,7 @@ class StreamState:
         return (engine_rtf * _PRIOR_S + self.cost_s) / (_PRIOR_S + self.cost_audio_s)
 
     def held_until_s(self, now: float) -> float:
-        """When more of its sound may be made: now or a time that has passed, or never (inf) until its reader reads."""
+        """Return the time from which more audio may be made; infinity until its reader reads."""
         if not self.made_s:
             return now
         unread_s, lead_s = self.unread_s, self.terms.max_lead_s

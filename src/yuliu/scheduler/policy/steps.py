@@ -1,4 +1,4 @@
-"""How large a step is. Pure."""
+"""Sizes of steps. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ COMPANY_S = 0.02
 
 
 class StepShare(NamedTuple):
-    """What a step would do for one job."""
+    """Part of one job in a step."""
 
     job_id: int
     num_frames: int

@@ -1,4 +1,4 @@
-"""What may be adjusted while streams are being spoken: by the operator, or by the controller."""
+"""Settings that the operator or the controller may adjust at run time."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClassRules:
-    """How streams of one class are treated."""
+    """Rules for the streams of one class."""
 
     ttfp_target_s: float
     """A stream without sound is to be served within this time, seconds."""
     max_waiting: int
     """Streams that may wait to be admitted."""
     max_wait_s: float
-    """How long one may wait to be admitted, seconds."""
+    """Maximum time that a stream may wait to be admitted, seconds."""
     first_packet_s: float = 1.0
-    """What the controller keeps first packets within, seconds: as the presets of the class promise."""
+    """Target of autotuning for first packets, seconds: the promise of the class's presets."""
 
 
 def _classes() -> Mapping[StreamClass, ClassRules]:
@@ -35,7 +35,7 @@ def _classes() -> Mapping[StreamClass, ClassRules]:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """What the policy goes by; a new one takes effect with the next decision."""
+    """Parameters of the policy; new ones take effect with the next decision."""
 
     num_workers: int | None = None
     """Workers that are given work; None takes all."""

@@ -1,4 +1,4 @@
-"""What a simulation is given and what it tells. Pure."""
+"""Load and result of a simulation. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UNDERRUN_S = 0.001
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Load:
-    """Who wants to hear how much."""
+    """Offered load of a simulation."""
 
     num_streams: int = 0
     """Listeners in a closed loop: each asks again when it has heard everything."""
@@ -25,11 +25,11 @@ class Load:
     num_bulk: int = 0
     """Readers of bulk work without end."""
     seconds: float = 60.0
-    """How long new streams come."""
+    """Time during which new streams arrive, seconds."""
     audio_s: float = 8.0
     """Sound of a stream, seconds on average; between half and one and a half times that."""
     think_s: float = 1.0
-    """How long a listener waits before it asks again, seconds on average."""
+    """Mean time before a listener asks again, seconds."""
     segment_s: float = 3.0
     """Sound of a segment, seconds; the first one is half as long."""
     interactive: float = 0.5
@@ -43,7 +43,7 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What came of it."""
+    """Result of a simulation."""
 
     num_streams: int
     """Streams that asked."""
@@ -52,11 +52,11 @@ class Result:
     num_completed: int
     """Streams made to their end, bulk ones not counted."""
     ttfp_s: tuple[float, ...]
-    """From asking to the first sound, of each stream that had some but bulk, sorted, seconds."""
+    """Time to first audio of each stream that had some, bulk excepted, sorted, seconds."""
     underrun_s: tuple[float, ...]
     """Of each stream with one."""
     retry_after_s: tuple[float, ...]
-    """What those who were rejected were told."""
+    """Retry times given to rejected streams."""
     audio_s: float
     """Sound made for listeners, seconds."""
     bulk_s: float

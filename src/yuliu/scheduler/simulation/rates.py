@@ -1,4 +1,4 @@
-"""How long engines take, as a table: what a simulation goes by. Pure."""
+"""Table of how long engines take, for simulations. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST = 1e4
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """How long the work of one engine takes on one worker."""
+    """Durations of one engine's work on one worker."""
 
     plan_s: float = 0.001
     """A plan, whatever its length, seconds."""
@@ -29,16 +29,16 @@ class Rates:
     max_batch: int = 1
     """Most utterances in a step."""
     batch_cost: float = 1.0
-    """What a further utterance in a step costs, as a share of the first one: 1 saves nothing, 0 makes it free."""
+    """Cost of a further utterance in a step, as a share of the first: 1 saves nothing, 0 makes it free."""
     frames_per_s: float = 80.0
     """Acoustic frames in a second of sound."""
 
     def plan_takes_s(self, audio_s: float) -> float:
-        """How long a plan takes, seconds."""
+        """Return the duration of a plan, seconds."""
         return self.plan_s + self.plan_s_per_s * audio_s
 
     def step_takes_s(self, longest_s: float, size: int) -> float:
-        """How long a step takes for so many utterances, all computed to the length of the longest, seconds."""
+        """Return the duration of a step of several utterances, computed to the length of the longest, seconds."""
         return self.step_s + self.step_s_per_s * longest_s * (1 + (size - 1) * self.batch_cost)
 
     @property
@@ -48,7 +48,7 @@ class Rates:
 
     @property
     def facts(self) -> EngineFacts:
-        """What the policy is told beforehand."""
+        """The facts that the policy knows beforehand."""
         return EngineFacts(self.frames_per_s, self.max_batch, self.rtf)
 
 

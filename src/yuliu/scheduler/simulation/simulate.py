@@ -57,7 +57,7 @@ class _Work:
 
 @dataclass(slots=True)
 class _Told:
-    """What is reported, as it comes up."""
+    """Results so far."""
 
     num_streams: int = 0
     num_admitted: int = 0
@@ -292,7 +292,7 @@ class Simulation:
     # Time.
 
     def _control(self) -> None:
-        """What the worker does once a second."""
+        """Tune once a second, as the scheduler does."""
         assert self._controller is not None  # noqa: S101 - who calls it looked
         snapshot = self._policy.snapshot(self._now)
         by_class: dict[StreamClass, list[float]] = {}
@@ -339,12 +339,12 @@ def simulate(
 
 
 def carried(result: Result) -> bool:
-    """Whether everybody was let in and nobody heard a gap."""
+    """Return whether all streams were admitted and no listener heard a gap."""
     return not result.num_rejected and not result.underrun_s
 
 
 def capacity(rates: Mapping[str, Rates], load: Load, *, num_workers: int, most: int = 4096) -> int:
-    """How many listeners in a closed loop can be carried, found by halving.
+    """Return how many listeners in a closed loop can be carried, found by bisection.
 
     Args:
         rates: How long the engines take.
