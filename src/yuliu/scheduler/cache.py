@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from yuliu.types import Boundary, Hint, Lang, Samples, Segment, Style
 
 MAX_ENTRY_BYTES = 480_000
-"""Longer sound is not kept (5 s at 24 kHz), but for phrases: until a segment is done its sound is held twice."""
+"""Maximum audio of a cached segment that is no phrase, bytes (5 s at 24 kHz): until it is done it is held twice."""
 MAX_PHRASE_BYTES = 4_000_000
 """The same for a segment of a phrase."""
 PIECE_S = 1.0
-"""Kept sound is given out in pieces of this length, seconds."""
+"""Length of the pieces in which cached audio is given out, seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheKey:
-    """All that the sound of a segment depends on."""
+    """Everything that the audio of a segment depends on."""
 
     engine: str
     version: str
@@ -117,7 +117,7 @@ class CachedSound:
         )
 
     def pieces(self, planned: Utterance, sample_rate: int) -> Iterator[tuple[Samples, Utterance]]:
-        """The sound, in steps: copies, since who gets them may change them."""
+        """Yield the audio in steps: copies, since the receiver may change them."""
         size = round(PIECE_S * sample_rate)
         for start in range(0, len(self.samples), size):
             stop = min(start + size, len(self.samples))
@@ -143,7 +143,7 @@ class CacheEntry:
     """Its sound so far; None if it is at hand already, or too long to be kept."""
 
     def add(self, samples: Samples) -> None:
-        """Some more of its sound: a copy, since who gets it may change it before all of it is made."""
+        """Add audio: a copy, since the receiver may change it before all of it is made."""
         if self.pieces is not None and len(samples):
             self.pieces.append(samples.copy())
             most = MAX_ENTRY_BYTES if self.group is None else MAX_PHRASE_BYTES
@@ -187,7 +187,7 @@ class SoundCache:
         return bool(self._max_bytes or self._pinned) or group is not None
 
     def look_up(self, key: CacheKey, group: int | None) -> CacheEntry:
-        """Begin with a segment. What is found and belongs to a group stays for it."""
+        """Look a segment up; audio that is found and belongs to a group is pinned for it."""
         found = self._pinned[key][0] if key in self._pinned else self._recent.get(key)
         if found is None:
             return CacheEntry(key, None, group, [] if self._max_bytes or group is not None else None)
@@ -198,7 +198,7 @@ class SoundCache:
         return CacheEntry(key, found, group, None)
 
     def keep(self, keeping: CacheEntry, utterance: Utterance, hop_samples: int) -> None:
-        """A segment was spoken to its end."""
+        """Cache a segment that was spoken to its end."""
         if not keeping.pieces:
             if keeping.pieces is None and keeping.found is None and keeping.group is not None:
                 self._broken_off.add(keeping.group)  # longer than may be kept
@@ -219,7 +219,7 @@ class SoundCache:
         return group not in self._broken_off
 
     def unpin(self, group: int) -> None:
-        """A group of phrases is not wanted any more; its sound stays as long as that of others would."""
+        """Release a group of phrases; its audio stays as long as that of other segments would."""
         self._broken_off.discard(group)
         for key in self.keys_of(group):
             kept, groups = self._pinned[key]

@@ -44,7 +44,7 @@ _AUDIBLE = 0.12
 """A frame can be heard (peaks above -46 dBFS) if one of its mel bins, normalised as the model gives them, is above
 this. Fitted to 475 clauses: the first audible frame is found to within one frame in 99 of 100, two in all."""
 _LEAD_IN_FRAMES = 2
-"""Frames before the first one heard that the vocoder is given to start from, if there are so many."""
+"""Maximum number of frames before the first audible one that the vocoder starts from."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -69,7 +69,7 @@ class HibariSound:
         return self.next_frame == len(self.f0)
 
     def without(self, num_samples: int) -> HibariSound:
-        """The same after so many of the ready samples have been taken."""
+        """Return the same after some of the ready samples have been taken."""
         return replace(self, ready=self.ready[num_samples:])
 
 
@@ -129,7 +129,7 @@ class HibariModel:
         return self._extended(sound, until + DECODER_LAG_FRAMES)
 
     def render(self, sound: HibariSound, num_samples: int) -> HibariSound:
-        """The sound with at least so many samples ready, or all that there are.
+        """Return the sound with at least this many samples ready, or all that there are.
 
         Raises:
             SynthesisFailed: The model failed.

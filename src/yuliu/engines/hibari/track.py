@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from yuliu.text.frontend import Unit
 
 MAX_SYMBOLS = 400
-"""Most symbols planned at once, as in hibari itself; longer segments are planned in parts."""
+"""Maximum number of symbols per plan, as in hibari itself; longer segments are planned in parts."""
 AUDIBLE = 0.3
 """Predicted loudness of frames that reach about -46 dBFS."""
 FADING = 0.15

@@ -1,9 +1,8 @@
 """Admission: streams that are admitted, wait, or are rejected. Pure.
 
-Streams that somebody listens to need a share of the workers as long as they have something to say: their RTF. They are
-let in while the sum stays below what the workers can do. Bulk streams take what is left, so they need nothing; there
-may
-be so many of them for each worker.
+A stream with a listener needs a share of the workers while it has something to say: its real-time factor. Streams are
+admitted while the sum stays below what the workers of each pool can do. Bulk streams take what is left and need
+nothing; their number is limited per slot.
 """
 
 from __future__ import annotations

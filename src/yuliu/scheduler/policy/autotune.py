@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 INTERVAL_S = 1.0
 """The controller is asked so often, seconds."""
 WINDOW_S = 10.0
-"""First sounds count for so long, seconds."""
+"""Time for which first packets count, seconds."""
 MAX_SOUNDS = 200
 """Of these the latest count, for each class."""
 QUANTILE = 0.95
 MIN_WORKERS = 2
-"""Workers that the controller always leaves in use, where there are so many: a burst should not wait for a second."""
+"""Minimum number of workers that the controller leaves in use, so that a burst need not wait for a second."""
 
 
 class Autotuner:

@@ -11,9 +11,9 @@ _PRIOR_S = 2.0
 _SHARE_KEPT = 0.9
 """The same for what a further utterance in a step costs: the last 10 decide."""
 _TRUSTED = 10
-"""Steps of several utterances that must have been measured before anybody is let in for what they save."""
+"""Batched steps that must have been measured before streams are admitted for what they save."""
 CALL_S = 0.05
-"""A call costs as much as so much more sound, seconds: a guess that keeps steps from becoming tiny."""
+"""Fixed cost of a call, as seconds of audio: a guess that keeps steps from becoming tiny."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class EngineFacts:
     frames_per_s: float
     """Acoustic frames in a second of sound."""
     max_batch: int = 1
-    """Most utterances that one step takes."""
+    """Maximum batch size of a step."""
     rtf: float = 0.05
     """First guess of its real-time factor, a quarter of it for planning."""
     context_frames: int = 0
@@ -33,7 +33,7 @@ class EngineFacts:
 
     @property
     def overhead_frames(self) -> float:
-        """A step costs as much as so many frames more than it gives."""
+        """Fixed cost of a step, in frames."""
         return 2 * self.context_frames + CALL_S * self.frames_per_s
 
 
@@ -57,13 +57,13 @@ class Costs:
         self._num_shared = 0  # steps that this was measured on
 
     def planned(self, took_s: float) -> None:
-        """A plan took so long."""
+        """Add the duration of a plan."""
         self._plan_s += took_s
         self._planned_s = self._planned_s * _KEPT + took_s
         self._num_plans = self._num_plans * _KEPT + 1
 
     def stepped(self, took_s: float, audio_s: float, num_frames: int, size: int = 1) -> None:
-        """A step took so long for so much sound.
+        """Add the duration of a step and the audio that it gave.
 
         Args:
             took_s: How long.

@@ -356,7 +356,7 @@ class Policy:
     def _pools_of(self, stream: StreamState) -> set[int]:
         return self._workers.pools_of(stream.engines)
 
-    # Who is served.
+    # Assignment of work.
 
     def _assign(self, now: float, actions: list[Action]) -> None:
         """Give each idle worker the most urgent work."""

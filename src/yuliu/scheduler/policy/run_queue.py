@@ -1,7 +1,7 @@
 """The queue of runnable work, ordered by urgency. Pure.
 
-Work is kept in three pools: that of streams whose listeners wait in silence, of those who have sound to play, and of
-bulk work. Deadlines are moments, not spans, so that nothing is to be computed anew as time passes.
+Work is kept in three pools: for listeners in silence, for listeners with audio to play, and bulk work. Deadlines are
+moments, not spans, so that nothing changes as time passes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from yuliu.scheduler.policy.tuning import Tuning
 
 AGEING_S = 5.0
-"""Some bulk work is done at least so often, seconds, whoever else waits."""
+"""Maximum time between two pieces of bulk work while other work waits, seconds."""
 GUARD_S = 0.05
-"""Who waits in silence goes before those who have sound only if these can wait so much longer, seconds: work may take
-longer than it is thought to."""
+"""Margin for serving a listener in silence first, seconds: listeners with audio must be able to wait this much longer
+than the work is expected to take."""
 PATIENCE_S = 3.0
-"""A listener who waits in silence for so long after the deadline goes before those who have sound, seconds."""
+"""Time after its deadline at which a listener in silence goes before listeners with audio, seconds."""
 
 RANK = {StreamClass.INTERACTIVE: 0, StreamClass.STANDARD: 1, StreamClass.BULK: 2}
 
@@ -33,9 +33,9 @@ class Pool(Enum):
     """Kind of waiting listener."""
 
     SILENT = "silent"
-    """Listeners who hear nothing yet, or nothing of a text that came after they had run dry."""
+    """Listeners that hear nothing yet, or nothing of a text that came after they had run dry."""
     LISTENING = "listening"
-    """Listeners who have sound to play, or should have."""
+    """Listeners that have audio to play, or should have."""
     BULK = "bulk"
     """Bulk work, without a listener."""
 
@@ -134,8 +134,8 @@ class RunQueue:
 
         Args:
             now: Seconds.
-            until_sound_s: Compute until a job gives sound to one who waits in silence, seconds.
-            listening_s: Time that each step for those who listen takes if all workers work, seconds.
+            until_sound_s: Compute until a job gives audio to a listener in silence, seconds.
+            listening_s: Time of each step for listeners with audio if all workers work, seconds.
             bulk: Whether bulk work is allowed.
             barred: Jobs that are not.
         """

@@ -16,9 +16,9 @@ MAX_UNREAD_S = 4.0
 MIN_LEAD_S = 0.5
 """No stream is held with less sound ahead, seconds, however little it asks for."""
 NOTHING_S = 0.02
-"""A step that gave nothing, since its sound has not come yet, is not repeated for so long, or as long as it took."""
+"""Time before a step that gave nothing is repeated, or the time that it took if that is longer, seconds."""
 FRESH_S = 2.0
-"""A stream that waits for text needs its share of the workers for so long after its last sound, seconds."""
+"""Time after its last audio for which a stream that waits for text counts as active, seconds."""
 MAX_PACE = 1.05
 """No listener plays faster, sound by time, whatever position is reported: clocks differ a little, liars much."""
 _KEPT = 0.95
@@ -83,7 +83,7 @@ class StreamState:
     step_s: float = 0.0
     """Sound in its last step."""
     turn: float = 0.0
-    """Computing that it was given, seconds by weight, counted from that of others: whose turn it is in bulk work."""
+    """Compute time it got, seconds by weight, relative to other streams: the smallest is next in bulk work."""
     cost_s: float = 0.0
     """Its recent cost, seconds."""
     cost_audio_s: float = 0.0
@@ -131,14 +131,14 @@ class StreamState:
         self.taken_s += audio_s
 
     def play_to(self, position_s: float, now: float) -> None:
-        """The listener has heard so much, as he says: who says more than can be is not served before others for it."""
+        """Note the position that the listener reports; an impossible one gains no priority."""
         left_s = min(max(0.0, self.made_s - position_s), self.made_s)
         self.dry_at_s = max(now + left_s, self.soonest_dry_at_s)
 
     def is_active(self, now: float) -> bool:
         """Whether it needs a share of the workers: it has something to make, or will have soon.
 
-        One whose reader has stopped needs none, or a few that never read would keep out everybody else.
+        A stream whose reader has stopped needs none, or a few such streams would keep out all others.
         """
         is_recent = now < max(self.dry_at_s, self.since_s) + FRESH_S
         if self.jobs:

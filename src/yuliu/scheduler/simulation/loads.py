@@ -77,7 +77,7 @@ class Result:
 
 @dataclass(slots=True)
 class SimulatedListener:
-    """One who hears a stream, in real time."""
+    """A listener that plays a stream in real time."""
 
     stream_id: int
     engine: str

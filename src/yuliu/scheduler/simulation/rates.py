@@ -27,7 +27,7 @@ class Rates:
     step_s_per_s: float = 0.05
     """A step, further seconds for each second of sound."""
     max_batch: int = 1
-    """Most utterances in a step."""
+    """Maximum batch size of a step."""
     batch_cost: float = 1.0
     """Cost of a further utterance in a step, as a share of the first: 1 saves nothing, 0 makes it free."""
     frames_per_s: float = 80.0

@@ -76,7 +76,7 @@ class Simulation:
 
     Args:
         rates: How long the engines take; each stream uses one of them, by chance.
-        load: Who wants to hear how much.
+        load: The offered load.
         num_workers: Workers that work.
         tuning: What the policy goes by.
         controller: Adjusts the tuning once a second, if there is one.
@@ -110,10 +110,10 @@ class Simulation:
         self._busy_before_s = 0.0
 
     def run(self, *, strict: bool = False) -> Result:
-        """Until everybody who came in time has been served.
+        """Run until all listeners that came in time have been served.
 
         Args:
-            strict: End as soon as anybody is turned away or hears a gap.
+            strict: Whether to end as soon as a stream is rejected or a listener hears a gap.
         """
         for number in range(self._num_workers):
             self._tell(WorkerUp(f"worker-{number}"))
@@ -350,7 +350,7 @@ def capacity(rates: Mapping[str, Rates], load: Load, *, num_workers: int, most: 
         rates: How long the engines take.
         load: What they hear; its numbers of streams are not used.
         num_workers: Workers that work.
-        most: Not looked for beyond.
+        most: Upper bound of the search.
     """
 
     def fits(number: int) -> bool:

@@ -85,7 +85,7 @@ class _Member:
 
 
 class WorkerPool:
-    """Keeps up the number of workers.
+    """Maintains the number of workers.
 
     Args:
         engines: All engines; each group of workers carries some of them.
