@@ -173,8 +173,6 @@ def _judge_line(run: MarkRun, char: str) -> Verdict:
 
 def _judge_spaced(run: MarkRun, char: str) -> Verdict:
     """Decide for ``run``, a space, ``char``."""
-    if run.mark is StopMark.STOP:
-        return Boundary.SENTENCE
     if run.mark in (StopMark.ASK, StopMark.ELLIPSIS):
         return Boundary.CLAUSE if _is_small(char) and not run.is_lower else Boundary.SENTENCE
     if run.mark is StopMark.DOT:

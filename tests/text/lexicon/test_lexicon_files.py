@@ -203,3 +203,19 @@ def test_phonemes_that_no_voice_has_are_found() -> None:
     assert [problem.line for problem in checked_phonemes(parsed)] == [2, 4, 6]
     assert first_unspeakable(parsed.entries).startswith("entry 2: holds no pinyin")
     assert first_unspeakable(parsed.entries[:1]) == ""
+
+
+def test_a_document_with_too_many_entries_is_refused() -> None:
+    """The message says to split it."""
+    graphemes = b"<grapheme>a</grapheme>" * 20_001
+    with pytest.raises(InvalidRequest, match="more than 20,000 entries; split"):
+        parse_pls(b"<lexicon><lexeme>" + graphemes + b"<alias>b</alias></lexeme></lexicon>")
+
+
+def test_a_document_in_an_unknown_language_is_refused() -> None:
+    """Its entries would apply in every language; ``mul`` says so, and regional tags are understood."""
+    lexicon = '<lexicon xml:lang="{}"><lexeme><grapheme>a</grapheme><alias>b</alias></lexeme></lexicon>'
+    with pytest.raises(InvalidRequest, match="line 1: xml:lang: there is no language 'fr'; there are zh, en, and mul"):
+        parse_pls(lexicon.format("fr").encode())
+    found = [parse_pls(lexicon.format(tag).encode()).entries[0].lang for tag in ("mul", "", "EN-us", "cmn-Hans")]
+    assert found == [None, None, "en", "zh"]

@@ -224,3 +224,11 @@ def test_an_entry_for_a_language_applies_in_each_of_its_places() -> None:
     """The languages of a text are computed once."""
     words = Words((Lexicon.of("x", [Entry("GPT", "chat", lang="en-US"), Entry("OK", "好", lang="zh-CN")]),))
     assert [hit.span for hit in words.hits("GPT and GPT, 请说OK吧")] == [Span(0, 3), Span(8, 11), Span(15, 17)]
+
+
+def test_lexicons_are_searched_together_from_left_to_right() -> None:
+    """Each match is found in its own lexicon."""
+    words = Words(
+        (Lexicon.of("a", [Entry("SQL", "sequel"), Entry("GUI", "gooey")]), Lexicon.of("b", [Entry("GPT", "chat")]))
+    )
+    assert [(hit.lexicon, hit.span.start) for hit in words.hits("SQL, GUI and GPT")] == [("a", 0), ("a", 5), ("b", 13)]

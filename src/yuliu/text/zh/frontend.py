@@ -169,8 +169,6 @@ class _Voicing:
             self._mark = "#3"
         elif char in _PHRASE_PAUSE and self._mark != "#3":
             self._mark = "#2"
-        elif self._mark == "#0":
-            self._mark = "#1"
         if not char.isspace() and not _is_punctuation(char):
             self._skip(at, at + 1, "language_not_spoken" if char.isalnum() else "symbol")
         return at + 1
