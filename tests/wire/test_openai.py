@@ -328,3 +328,14 @@ def test_voices_are_listed_in_both_shapes() -> None:
         "default": True,
     }
     assert json.loads(voices_body(ENTRIES, names_only=True)) == {"voices": ["baker", "heart"]}
+
+
+def test_a_whole_body_cannot_be_sent_as_events() -> None:
+    """Events are a stream."""
+    assert fault({"input": "hi", "stream": False, "stream_format": "sse"}).param == "stream"
+
+
+@pytest.mark.parametrize("model", [None, "tts-1", "heart"])
+def test_a_model_may_be_a_known_one_or_a_voice(model: str | None) -> None:
+    """A request may also name none."""
+    check_model(model, ["heart"])

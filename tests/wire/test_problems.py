@@ -8,6 +8,7 @@ import pytest
 
 from yuliu import errors
 from yuliu.errors import InvalidRequest, Overloaded, SynthesisFailed, VoiceNotReady, YuliuError
+from yuliu.wire import problems
 from yuliu.wire.problems import STATUS, Problem, problem_of
 
 
@@ -55,3 +56,21 @@ def test_any_message_can_be_sent() -> None:
     """A message is escaped, whatever characters it holds."""
     body = Problem(400, "invalid_request", "坏\ud800\n").body()
     assert json.loads(body)["error"]["message"] == "坏\ud800\n"
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "code", "words"),
+    [
+        (problems.path_unknown(["/b", "/a", "/a"]), 404, "not_found", "served are /a, /b"),
+        (problems.method_unknown("GET"), 405, "method_not_allowed", "takes GET only"),
+        (problems.body_too_large(10), 413, "body_too_large", "at most 10 bytes"),
+        (problems.head_too_large(10), 431, "headers_too_large", "at most 10 bytes"),
+        (problems.request_too_slow(2.5), 408, "request_timeout", "within 2.5 s"),
+        (problems.host_unknown(), 421, "misdirected_request", "Host header"),
+        (problems.connections_exhausted(7), 503, "overloaded", "7 connections are open"),
+    ],
+)
+def test_problems_of_requests_state_their_limits(problem: Problem, status: int, code: str, words: str) -> None:
+    """Each has its status, a stable code, and a message with the limit or the remedy."""
+    assert (problem.status, problem.code) == (status, code)
+    assert words in problem.message

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from yuliu.errors import InvalidRequest
 from yuliu.text.lexicon import Entry
+from yuliu.text.lexicon.problems import MAX_ENTRIES
 from yuliu.wire import lexicons
 from yuliu.wire.openai import SpeechLimits, parse_speech
 
@@ -150,3 +151,16 @@ def test_any_json_is_taken_or_refused(value: Any) -> None:
         except InvalidRequest as error:
             assert error.param
             assert error.param.startswith(field)
+
+
+def test_a_version_and_its_entity_tag_are_the_same() -> None:
+    """The tag of a version is accepted in ``If-Match``."""
+    assert lexicons.entity_tag(3) == '"3"'
+
+
+def test_too_many_entries_are_rejected() -> None:
+    """The error names the field and the maximum."""
+    body = json.dumps([{"text": "a", "reading": "b"}] * (MAX_ENTRIES + 1)).encode()
+    with pytest.raises(InvalidRequest, match="more than") as caught:
+        lexicons.parse_lexicon(body, "json")
+    assert caught.value.param == "entries"

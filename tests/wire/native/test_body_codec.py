@@ -122,3 +122,11 @@ def test_queries_hold_what_start_does() -> None:
     for query in ({"speed": "fast"}, {"context": "a"}, {"unheard": "of"}):
         with pytest.raises(InvalidRequest):
             start_of_query(query)
+
+
+@pytest.mark.parametrize("content_type", [None, "application/octet-stream", "text/html"])
+def test_a_body_of_another_type_is_rejected(content_type: str | None) -> None:
+    """The error names the accepted types."""
+    with pytest.raises(InvalidRequest, match="send the text as") as caught:
+        Body(content_type, {})
+    assert caught.value.param == "Content-Type"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from yuliu.errors import InvalidRequest
+from yuliu.errors import InvalidRequest, Overloaded
 from yuliu.types import Coverage, Mark, Skipped, Span, Timing
 from yuliu.wire.native import messages as said
 from yuliu.wire.native.client_codec import parse_reply, request_text
@@ -127,3 +127,26 @@ def test_what_is_no_message_is_an_error(text: str) -> None:
     """Whatever it is."""
     with pytest.raises(ValueError, match=r".*"):
         parse_reply(text)
+
+
+def test_a_reply_that_is_nested_too_deeply_is_rejected() -> None:
+    """It must not exhaust the stack."""
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parse_reply('{"type": "pong", "x": ' + "[" * 100_000 + "]" * 100_000 + "}")
+
+
+def test_messages_hide_their_words() -> None:
+    """The text of a message stays out of logs and tracebacks."""
+    begun = said.SegmentBegun(context="a", seq=1, start=0, end=3, spoken="secret", at_ms=5.0)
+    assert "secret" not in repr(begun)
+    assert "seq=1" in repr(begun)
+    timings = said.Timings(context="a", seq=2, rows=(("secret", 0.0, 1.0, 0, 6),))
+    assert repr(timings) == "Timings(context='a', seq=2, 1 rows)"
+
+
+def test_a_failure_states_code_field_and_time_of_retry() -> None:
+    """Values that an error does not have are left out."""
+    rejected = said.failure_of(InvalidRequest("wrong", param="speed"), ends="context", context="a")
+    assert (rejected.code, rejected.param, rejected.retry_after_s) == ("invalid_request", "speed", None)
+    busy = said.failure_of(Overloaded("busy", retry_after_s=2.0))
+    assert (busy.code, busy.param, busy.retry_after_s, busy.spoken) == ("overloaded", None, 2.0, None)

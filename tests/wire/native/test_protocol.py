@@ -277,3 +277,11 @@ class AnyOrder(RuleBasedStateMachine):
 
 
 TestAnyOrder = AnyOrder.TestCase
+
+
+def test_a_context_that_was_sent_completely_is_over() -> None:
+    """A resumed context of which the client has everything takes no more text."""
+    conversation = started()
+    conversation.all_was_sent("a")
+    assert conversation.num_open == 0
+    assert say(conversation, "cancel") == Cancel("a")

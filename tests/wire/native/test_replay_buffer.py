@@ -234,3 +234,20 @@ def test_several_windows_are_bounded_together(sent: list[list[tuple[int, bytes]]
         assert rest.data == b"to be sent"
         window.clear()
     assert (tally.num_kept, tally.num_again) == (0, 0)
+
+
+def test_sent_bytes_are_counted() -> None:
+    """Only audio counts, and only what was sent."""
+    window = filled([b"abcd", None, b"ef"])
+    assert window.num_sent_bytes == 0
+    Client().take(window)
+    assert window.num_sent_bytes == 6
+
+
+def test_pieces_are_not_joined_beyond_the_size_of_a_frame() -> None:
+    """Two pieces that fill a frame stay apart when they are offered again."""
+    window = filled([b"x" * (MAX_SOUND_BYTES - 1), b"yy"])
+    first, second = window.next(0.0), window.next(0.0)
+    assert isinstance(first, EncodedPiece)
+    assert isinstance(second, EncodedPiece)
+    assert (len(first.data), len(second.data)) == (MAX_SOUND_BYTES - 1, 2)
