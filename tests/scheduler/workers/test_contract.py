@@ -273,13 +273,13 @@ def test_work_that_fails_twice_ends_its_stream(
     backend: Backend, open_scheduler: Callable[..., Scheduler], script: dict[str, frozenset[int]], local_state: bool
 ) -> None:
     """The error is its last output."""
-    made = EngineFactory(lambda: backend.engine(ToneScript(**script), local_state=local_state), backend.engine)  # type: ignore[arg-type]
+    made = EngineFactory(lambda: backend.engine(ToneScript(**script), local_state=local_state))  # type: ignore[arg-type]
     scheduler = open_scheduler(backend.spec(made))
     inbox = speak(scheduler, [TEXT])
-    inbox.wait_until(lambda i: bool(i.broken) or bool(i.done))
-    renewed = len(made.engines) > 1
-    assert bool(inbox.done) is renewed
-    assert renewed or inbox.outputs[-1] is inbox.broken[0]
+    inbox.wait_until(lambda i: bool(i.broken))
+    assert inbox.outputs[-1] is inbox.broken[0]
+    assert not inbox.rendered
+    assert (scheduler.num_streams, scheduler.num_jobs) == (0, 0)
 
 
 @pytest.mark.parametrize("local_state", [False, True])
