@@ -174,6 +174,7 @@ def test_no_reader_is_missing() -> None:
         "openai.speech_encoding",  # by encoding.encoding_asked_for
         "phrases.check_total",  # by both readers of phrases
         "strict_json.check_keys",  # of JSON that a schema has decoded
+        "schema.convert_toml",  # from tables, in test_schema
         "native.client_codec.request_text",  # writes, in test_client_codec
     }
     assert found - elsewhere - set(READERS) == set()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.policy.autotune import Controller
@@ -98,7 +99,7 @@ def test_bulk_work_goes_on_in_the_worst_overload() -> None:
 def test_company_carries_more() -> None:
     """An engine for which further utterances are cheap carries more listeners than one for which they are not."""
     dear = Rates(0.001, 0.0, 0.004, 0.03, max_batch=8, batch_cost=1.0)
-    cheap = replace(dear, batch_cost=0.1)
+    cheap = structs.replace(dear, batch_cost=0.1)
     assert capacity({"a": cheap}, LOAD, num_workers=1) > 1.3 * capacity({"a": dear}, LOAD, num_workers=1)
 
 
@@ -128,7 +129,7 @@ def test_a_table_is_read() -> None:
     [
         ({}, "no engines"),
         ({"x": 3}, "x must be a table"),
-        ({"x": {"rtf": 1}}, r"x\.rtf is not known; known are plan_s"),
+        ({"x": {"rtf": 1}}, r"x\.rtf is not known; known here: plan_s"),
         ({"x": {"step_s": -1}}, r"x\.step_s must be a number from 0"),
         ({"x": {"step_s": "1"}}, r"x\.step_s must be a number"),
         ({"x": {"step_s": float("nan")}}, r"x\.step_s must be a number"),

@@ -2,35 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from msgspec import Meta, Struct
 
 from yuliu.errors import InvalidRequest
 from yuliu.scheduler.policy.costs import EngineFacts
+from yuliu.wire.schema import convert_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MOST = 1e4
+MAX_RATE = 10_000
+Cost = Annotated[float, Meta(ge=0, le=MAX_RATE)]
 
 
-@dataclass(frozen=True, slots=True)
-class Rates:
+class Rates(Struct, frozen=True, forbid_unknown_fields=True):
     """Durations of one engine's work on one worker."""
 
-    plan_s: float = 0.001
+    plan_s: Cost = 0.001
     """A plan, whatever its length, seconds."""
-    plan_s_per_s: float = 0.0
+    plan_s_per_s: Cost = 0.0
     """A plan, further seconds for each second of sound."""
-    step_s: float = 0.001
+    step_s: Cost = 0.001
     """A step, whatever its length, seconds."""
-    step_s_per_s: float = 0.05
+    step_s_per_s: Cost = 0.05
     """A step, further seconds for each second of sound."""
-    max_batch: int = 1
+    max_batch: Annotated[int, Meta(ge=1, le=MAX_RATE)] = 1
     """Maximum batch size of a step."""
-    batch_cost: float = 1.0
+    batch_cost: Cost = 1.0
     """Cost of a further utterance in a step, as a share of the first: 1 saves nothing, 0 makes it free."""
-    frames_per_s: float = 80.0
+    frames_per_s: Annotated[float, Meta(ge=1, le=MAX_RATE)] = 80.0
     """Acoustic frames in a second of sound."""
 
     def plan_takes_s(self, audio_s: float) -> float:
@@ -68,18 +70,9 @@ def read_rates(table: Mapping[str, object], where: str) -> dict[str, Rates]:
 
 
 def _rates(name: str, values: object, where: str) -> Rates:
-    if not isinstance(values, dict):
-        raise InvalidRequest(f"{where}: {name} must be a table of numbers", param="rtf")
-    known = {field.name: field.type for field in fields(Rates)}
-    for key, value in values.items():
-        if key == "note":
-            continue
-        if key not in known:
-            raise InvalidRequest(f"{where}: {name}.{key} is not known; known are {', '.join(known)}", param="rtf")
-        whole = known[key] == "int"
-        number = isinstance(value, int if whole else int | float) and not isinstance(value, bool)
-        least = 1 if key in ("max_batch", "frames_per_s") else 0
-        if not number or not least <= value <= _MOST:
-            kind = "a whole number" if whole else "a number"
-            raise InvalidRequest(f"{where}: {name}.{key} must be {kind} from {least} to {_MOST:g}", param="rtf")
-    return Rates(**{key: value for key, value in values.items() if key != "note"})
+    numbers = {key: value for key, value in values.items() if key != "note"} if isinstance(values, dict) else values
+    try:
+        found: Rates = convert_toml(numbers, Rates, where=f"{where}: ", at=(name,))
+    except InvalidRequest as error:
+        raise InvalidRequest(error.message, param="rtf") from None
+    return found
