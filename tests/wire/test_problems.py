@@ -74,3 +74,19 @@ def test_problems_of_requests_state_their_limits(problem: Problem, status: int, 
     """Each has its status, a stable code, and a message with the limit or the remedy."""
     assert (problem.status, problem.code) == (status, code)
     assert words in problem.message
+
+
+def test_refusals_of_the_server_have_a_status_and_name_the_limit() -> None:
+    """One function for each, so that all speak alike."""
+    cases = [
+        (problems.path_unknown(["/b", "/a"]), 404, "/a, /b"),
+        (problems.method_unknown("GET"), 405, "GET"),
+        (problems.body_too_large(5), 413, "5 bytes"),
+        (problems.head_too_large(6), 431, "6 bytes"),
+        (problems.request_too_slow(1.5), 408, "1.5 s"),
+        (problems.host_unknown(), 421, "Host header"),
+        (problems.connections_exhausted(7), 503, "7 connections"),
+    ]
+    for problem, status, says in cases:
+        assert problem.status == status
+        assert says in problem.message
