@@ -339,3 +339,9 @@ def test_a_whole_body_cannot_be_sent_as_events() -> None:
 def test_a_model_may_be_a_known_one_or_a_voice(model: str | None) -> None:
     """A request may also name none."""
     check_model(model, ["heart"])
+
+
+def test_events_cannot_be_sent_whole() -> None:
+    """The two fields contradict each other."""
+    assert fault({"input": "a", "stream": False, "stream_format": "sse"}).param == "stream"
+    assert not parse({"input": "a", "stream": False}).stream

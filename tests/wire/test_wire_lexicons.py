@@ -164,3 +164,14 @@ def test_too_many_entries_are_rejected() -> None:
     with pytest.raises(InvalidRequest, match="more than") as caught:
         lexicons.parse_lexicon(body, "json")
     assert caught.value.param == "entries"
+
+
+def test_the_entity_tag_is_the_quoted_version() -> None:
+    """``If-Match`` takes it as it is."""
+    assert lexicons.parse_if_match(lexicons.entity_tag(7)) == 7
+
+
+def test_too_many_entries_are_refused() -> None:
+    """Before any of them is read."""
+    with pytest.raises(InvalidRequest, match="more than 20,000 entries"):
+        lexicons.parse_lexicon(b"[" + b"0," * 20_000 + b"0]", "json")

@@ -130,3 +130,9 @@ def test_a_body_of_another_type_is_rejected(content_type: str | None) -> None:
     with pytest.raises(InvalidRequest, match="send the text as") as caught:
         Body(content_type, {})
     assert caught.value.param == "Content-Type"
+
+
+def test_other_kinds_of_bodies_are_refused() -> None:
+    """The message names the kinds that are read."""
+    with pytest.raises(InvalidRequest, match="text/plain"):
+        Body("application/json", {})
