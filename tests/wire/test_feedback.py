@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from yuliu.errors import InvalidRequest
-from yuliu.wire.feedback import KINDS, Feedback, parse_feedback
+from yuliu.wire.feedback import KINDS, Feedback, feedback_body, parse_feedback
 
 if TYPE_CHECKING:
     from yuliu.metrics.report import FeedbackKind
@@ -59,3 +59,8 @@ def test_anything_is_taken_or_refused(body: bytes) -> None:
     """Nothing but a refusal is raised."""
     with pytest.raises(InvalidRequest):
         parse_feedback(body, JSON)
+
+
+def test_the_response_confirms_the_feedback() -> None:
+    """It is a JSON object."""
+    assert json.loads(feedback_body())

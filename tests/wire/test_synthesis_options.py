@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from yuliu.errors import InvalidRequest
 from yuliu.wire.openai import SpeechLimits, parse_speech
 from yuliu.wire.preset_fields import ChunkingFields
-from yuliu.wire.synthesis_options import FIELDS, MAX_SEED, SynthesisOptions, parse_synthesis_options
+from yuliu.wire.synthesis_options import FIELDS, MAX_SEED, SynthesisOptions, parse_synthesis_options, presets_body
 
 
 def fault(fields: dict[str, Any], headers: dict[str, str] | None = None) -> InvalidRequest:
@@ -102,3 +102,10 @@ def test_a_speech_request_has_a_manner() -> None:
     body = json.dumps({"input": "hi", "preset": "api"}).encode()
     request = parse_speech(body, "application/json", SpeechLimits(), headers={"x-yuliu-weight": "3"})
     assert request.manner == SynthesisOptions("api", weight=3.0)
+
+
+def test_presets_are_listed_as_json() -> None:
+    """Text beyond ASCII is escaped."""
+    body = presets_body([{"name": "a", "description": "对话"}])
+    assert body.isascii()
+    assert json.loads(body) == {"presets": [{"name": "a", "description": "对话"}]}

@@ -17,8 +17,10 @@ from yuliu.bench.load.figures import (
     cpu_ratio,
     load_figures,
     percentile,
+    percentile_of,
     percentiles_ms,
     ratio,
+    shown,
     underrun_s,
 )
 from yuliu.bench.playback import ChunkArrival
@@ -110,3 +112,9 @@ def test_cost_is_a_multiple_of_the_engines() -> None:
     assert cpu_ratio(3.0, 0.0, 0.02) is None
     assert ratio(None, 2.0) is None
     assert ratio(math.pi, 1.0, digits=3) == 3.142
+
+
+def test_missing_figures_stay_missing() -> None:
+    """A missing value has no percentile and no ratio, and people see a dash."""
+    assert (percentile_of(None, "p50"), percentile_of({"p50": 2.0}, "p50")) == (None, 2.0)
+    assert (shown(None), shown(1.25, 1)) == ("-", "1.2")

@@ -140,6 +140,7 @@ def test_messages_hide_their_words() -> None:
     begun = said.SegmentBegun(context="a", seq=1, start=0, end=3, spoken="secret", at_ms=5.0)
     assert "secret" not in repr(begun)
     assert "seq=1" in repr(begun)
+    assert "secret" not in repr(said.TextDelta("a", "secret"))
     timings = said.Timings(context="a", seq=2, rows=(("secret", 0.0, 1.0, 0, 6),))
     assert repr(timings) == "Timings(context='a', seq=2, 1 rows)"
 
