@@ -288,3 +288,10 @@ def test_a_fixed_weight_above_the_limit_is_refused(fixed_weight: float) -> None:
     with pytest.raises(InvalidRequest, match="from 0 to limit") as caught:
         SegmenterOptions(fixed_weight=fixed_weight)
     assert caught.value.param == "fixed_weight"
+
+
+def test_fixed_cuts_text_without_any_boundary_at_the_maximum_length() -> None:
+    """Nothing is lost."""
+    pieces = cut("1" * 450, Chunking("fixed"))
+    assert "".join(pieces) == "1" * 450
+    assert max(map(len, pieces)) <= SegmenterOptions().max_characters

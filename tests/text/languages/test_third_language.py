@@ -119,8 +119,9 @@ def test_it_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str], mon
 def test_the_reader_of_markup_adds_its_words() -> None:
     """Places without a word in the language are skipped."""
     reader = MarkupReader(languages=("ja", "en"))
-    events = [*reader.push("ねこ🐱です\n\n```\nx\n```\n"), *reader.flush()]
+    events = [*reader.push("ねこ🐱です $x^2$ 。\n\n```\nx\n```\n"), *reader.flush()]
     clean = "".join(event.text for event in events if isinstance(event, CleanText))
+    assert "です  。" in clean
     assert "コード省略。" in clean
     assert "code" not in clean.lower()
 
@@ -142,6 +143,7 @@ def test_lexicons_and_manifests_know_it() -> None:
         ("東京", ("zh", "ja"), [("東京", "zh")]),
         ("東京", ("ja", "zh"), [("東京", "ja")]),
         ("？！", ("ja", "zh"), [("？！", "ja")]),
+        ("我们OK", ("ja", "zh", "en"), [("我们", "zh"), ("OK", "en")]),
         ("我们在东京。東京", ("ja", "zh"), [("我们在东京。", "zh"), ("東京", "ja")]),
         ("東京です、我们", ("zh", "ja"), [("東京です、", "ja"), ("我们", "zh")]),
     ],

@@ -443,3 +443,8 @@ def test_the_language_of_the_text_may_change_on_the_way() -> None:
     said = "".join(event.text for event in events if isinstance(event, CleanText))
     assert "smil" in said
     assert "微笑" in said
+
+
+def test_words_between_dollar_signs_are_no_formula() -> None:
+    """They are read as they stand."""
+    assert clean("$hello world$ x") == "$hello world$ x"

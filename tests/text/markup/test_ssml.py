@@ -186,3 +186,8 @@ def test_emphasis_none_needs_no_warning() -> None:
 def test_a_substitution_without_text_or_alias_is_silent(text: str) -> None:
     """Both sides of a substitution are needed."""
     assert inside(text) == []
+
+
+def test_an_unknown_empty_element_is_left_out_with_a_warning() -> None:
+    """The text around it is read."""
+    assert read("<speak><audio src='x'/>a</speak>") == (["a"], (ssml.UNKNOWN,))

@@ -15,7 +15,7 @@ from yuliu.text.zh import lexicon
 if TYPE_CHECKING:
     from pathlib import Path
 
-CHARACTERS = {"好": "hǎo,hào", "绿": "lǜ", "们": "men", "诶": "ê̄,éi", "歌": "ɡē"}
+CHARACTERS = {"好": "hǎo,hào", "绿": "lǜ", "们": "men", "诶": "ê̄,éi", "歌": "ɡē", "嗯": "n'g"}
 PHRASES = {"好好": [["hǎo"], ["hāo"]], "好绿": [["hǎo"], ["lǜ"]], "好,歌": [["hǎo"], ["gē"]]}
 
 
@@ -35,7 +35,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_readings_have_a_tone_digit() -> None:
     """The first reading counts; ü is v, and letters of other alphabets are plain ones."""
     found = lexicon.load().characters
-    assert [found[char] for char in "们歌诶"] == ["men5", "ge1", "ê1"]
+    assert [found[char] for char in "们歌诶嗯"] == ["men5", "ge1", "ê1", "ng5"]
     assert found["绿"] == "lv4"
 
 
