@@ -1,4 +1,4 @@
-"""The queue of those who wait to be let in."""
+"""The queue of streams that wait for admission."""
 
 from __future__ import annotations
 
@@ -22,7 +22,9 @@ def first_pool(_: StreamState) -> tuple[int]:
     return (0,)
 
 
-def asked(wanted: list[tuple[StreamClass, float, float]]) -> tuple[Admission, list[StreamState], dict[int, float]]:
+def queued_streams(
+    wanted: list[tuple[StreamClass, float, float]],
+) -> tuple[Admission, list[StreamState], dict[int, float]]:
     admission, needs = Admission(), {}
     streams = [
         StreamState(number, (), Terms(stream_class, weight), float(number))
@@ -35,9 +37,9 @@ def asked(wanted: list[tuple[StreamClass, float, float]]) -> tuple[Admission, li
 
 
 @given(STREAMS)
-def test_all_are_let_in_by_class_then_weight_then_time(wanted: list[tuple[StreamClass, float, float]]) -> None:
-    """If there is room enough."""
-    admission, streams, needs = asked(wanted)
+def test_streams_are_admitted_by_class_then_weight_then_time(wanted: list[tuple[StreamClass, float, float]]) -> None:
+    """Every stream is admitted if there is enough room."""
+    admission, streams, needs = queued_streams(wanted)
     found = list(admission.next([MUCH_ROOM], lambda stream: needs[stream.stream_id], first_pool))
     order = list(StreamClass)
     assert found == sorted(
@@ -47,11 +49,11 @@ def test_all_are_let_in_by_class_then_weight_then_time(wanted: list[tuple[Stream
 
 
 @given(STREAMS, st.floats(0, 3), st.integers(0, 3), st.booleans())
-def test_no_more_than_there_is_room_for(
+def test_admitted_demand_fits_the_room(
     wanted: list[tuple[StreamClass, float, float]], workers: float, bulk: int, empty: bool
 ) -> None:
-    """Only the first one may need more, if nobody else needs a worker; bulk streams need none."""
-    admission, streams, needs = asked(wanted)
+    """The first stream alone may need more, if no worker is in use; bulk streams need no share."""
+    admission, streams, needs = queued_streams(wanted)
     found = list(admission.next([Room(workers, bulk, empty)], lambda stream: needs[stream.stream_id], first_pool))
     heard = [stream for stream in found if not stream.is_bulk]
     assert sum(needs[stream.stream_id] for stream in heard[empty:]) <= workers + 1e-9
@@ -64,11 +66,11 @@ def test_no_more_than_there_is_room_for(
 
 
 @given(STREAMS, st.integers(0, 3), st.floats(0, 30))
-def test_each_is_turned_away_once_and_nobody_is_lost(
+def test_each_stream_is_rejected_once_and_none_is_lost(
     wanted: list[tuple[StreamClass, float, float]], max_waiting: int, now: float
 ) -> None:
-    """Those who are too many and those who have waited too long, and no other."""
-    admission, streams, _ = asked(wanted)
+    """Only streams beyond the limit and streams past the maximum wait are rejected."""
+    admission, streams, _ = queued_streams(wanted)
     tuning = Tuning(classes=dict.fromkeys(StreamClass, ClassRules(0.1, max_waiting, 5.0)))
     away = list(admission.give_up(now, tuning, []))
     assert len({stream.stream_id for stream, _, _ in away}) == len(away)
@@ -82,9 +84,9 @@ def test_each_is_turned_away_once_and_nobody_is_lost(
         assert reasons == (["queue_full"] if before >= max_waiting else ["waited_too_long"] if too_long else [])
 
 
-def test_who_does_not_want_any_more_is_forgotten() -> None:
-    """Its place is free."""
-    admission, (first, second), _ = asked([(StreamClass.STANDARD, 1.0, 0.1)] * 2)
+def test_a_withdrawn_stream_is_forgotten() -> None:
+    """Its place in the queue is free."""
+    admission, (first, second), _ = queued_streams([(StreamClass.STANDARD, 1.0, 0.1)] * 2)
     admission.forget(first)
     assert list(admission.next([MUCH_ROOM], lambda _: 0.1, first_pool)) == [second]
     assert admission.next_timeout_s(Tuning()) is None

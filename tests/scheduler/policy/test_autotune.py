@@ -1,4 +1,4 @@
-"""The controller keeps first packets within their targets and comes to rest, whatever changes: shown on a model."""
+"""The controller keeps first packets within their targets and settles after any change, shown on a server model."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ DEMANDS = st.floats(0, 1.3)
 BEFORE_S, SETTLING_S, AFTER_S = 60, 15, 90
 
 
-class LatePlant(ServerModel):
-    """Reports first packets five seconds late, and they depend much on the size of steps."""
+class DelayedModel(ServerModel):
+    """Reports first packets five seconds late, and makes them depend strongly on the size of steps."""
 
     def __init__(self, *, noise: float, seed: int) -> None:
         super().__init__(noise=noise, seed=seed)
@@ -43,7 +43,7 @@ class LatePlant(ServerModel):
 
 
 def conditions_of(demand: float, rtf: float, num_workers: int) -> Conditions:
-    """Streams that need this share of all workers."""
+    """Return streams that need this share of all workers."""
     return Conditions(demand * num_workers / rtf, rtf)
 
 
@@ -59,14 +59,14 @@ def controlled(
     return run(plant(noise=0.1, seed=seed), controller.update, controller.tuning, conditions)
 
 
-def num_turns(values: Sequence[float]) -> int:
-    """How often a value that went up goes down, or the other way round."""
+def num_reversals(values: Sequence[float]) -> int:
+    """Return the number of times that the value changes direction."""
     ways = [after > before for before, after in pairwise(values) if after != before]
     return sum(one != other for one, other in pairwise(ways))
 
 
-def last_move(values: Sequence[Any]) -> int:
-    """Seconds until the value is what it stays."""
+def settling_time_s(values: Sequence[Any]) -> int:
+    """Return the seconds until the value reaches its final setting."""
     return max((at for at, (before, after) in enumerate(pairwise(values), 1) if before != after), default=0)
 
 
@@ -81,16 +81,16 @@ def last_move(values: Sequence[Any]) -> int:
 def test_a_step_of_load_or_speed_starts_no_oscillation(
     demands: tuple[float, float], rtfs: tuple[float, float], target_s: float, num_workers: int, seed: int
 ) -> None:
-    """Fifteen seconds after any step change nothing changes its direction more than once, with noise of a tenth."""
+    """From 15 seconds after a step change on, no value reverses more than once, with 10 % noise."""
     before, after = (conditions_of(d, r, num_workers) for d, r in zip(demands, rtfs, strict=True))
     found = controlled([before] * BEFORE_S + [after] * AFTER_S, target_s=target_s, num_workers=num_workers, seed=seed)
     for knob in KNOBS:
         values = [getattr(tuning, knob) for tuning in found]
-        assert num_turns(values[BEFORE_S + SETTLING_S :]) <= 1, (knob, values[BEFORE_S:])
+        assert num_reversals(values[BEFORE_S + SETTLING_S :]) <= 1, (knob, values[BEFORE_S:])
 
 
-def test_most_steps_are_settled_soon() -> None:
-    """Steps of load and speed, drawn evenly: the last move comes within ten seconds in half of them."""
+def test_half_of_all_steps_settle_within_ten_seconds() -> None:
+    """Steps of load and speed are drawn evenly; the last move of the median step comes within ten seconds."""
     draw = random.Random(4)
     settled_s = []
     for seed in range(200):
@@ -102,7 +102,9 @@ def test_most_steps_are_settled_soon() -> None:
             num_workers=2,
             seed=seed,
         )
-        settled_s.append(max(last_move([getattr(each, knob) for each in found[BEFORE_S - 1 :]]) for knob in KNOBS))
+        settled_s.append(
+            max(settling_time_s([getattr(each, knob) for each in found[BEFORE_S - 1 :]]) for knob in KNOBS)
+        )
     assert sorted(settled_s)[100] <= 10
     assert sorted(settled_s)[150] <= 15
     assert sorted(settled_s)[180] <= 25
@@ -110,12 +112,14 @@ def test_most_steps_are_settled_soon() -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(demand=st.floats(0.1, 0.8), rtf=RTFS, target_s=TARGETS, seed=st.integers(0, 2**16))
-def test_late_measures_make_it_slow_not_restless(demand: float, rtf: float, target_s: float, seed: int) -> None:
-    """Where what is measured is long past, it goes too far at first, and then ever less often."""
+def test_delayed_measurements_slow_the_controller_without_oscillation(
+    demand: float, rtf: float, target_s: float, seed: int
+) -> None:
+    """With outdated measurements it overshoots at first, and then less and less often."""
     found = controlled(
-        [conditions_of(demand, rtf, 2)] * 480, target_s=target_s, num_workers=2, seed=seed, plant=LatePlant
+        [conditions_of(demand, rtf, 2)] * 480, target_s=target_s, num_workers=2, seed=seed, plant=DelayedModel
     )
-    assert num_turns([tuning.step_budget_s for tuning in found[-120:]]) <= 3
+    assert num_reversals([tuning.step_budget_s for tuning in found[-120:]]) <= 3
 
 
 @given(
@@ -124,10 +128,10 @@ def test_late_measures_make_it_slow_not_restless(demand: float, rtf: float, targ
     ),
     workers=st.tuples(st.integers(1, 4), st.integers(1, 8)),
 )
-def test_bounds_hold_whatever_is_measured(
+def test_bounds_hold_for_any_measurement(
     data: list[tuple[float, float, float, float, float]], workers: tuple[int, int]
 ) -> None:
-    """Nothing leaves its range, and nothing moves by more than one small step an update."""
+    """No value leaves its range or moves by more than one small step per update."""
     low, high = sorted(workers)
     controller = Controller({INTERACTIVE: 0.3}, low, high)
     now, before = 0.0, controller.tuning
@@ -151,8 +155,8 @@ def repeated(controller: Controller, measured: Measured, num_updates: int, *, st
     return controller.tuning
 
 
-def test_late_first_packets_make_all_that_delays_them_smaller() -> None:
-    """Steps, first step and first segment, down to their least, but not at once."""
+def test_late_first_packets_shrink_steps_and_first_segment() -> None:
+    """Steps, first step and first segment shrink to their minimum, but gradually."""
     controller = Controller({INTERACTIVE: 0.1}, 2, 2)
     late = Measured({INTERACTIVE: 0.5}, rtf=0.1, load=0.5)
     assert repeated(controller, late, 1) == Tuning(num_workers=2)
@@ -160,34 +164,34 @@ def test_late_first_packets_make_all_that_delays_them_smaller() -> None:
     assert (tuning.step_budget_s, tuning.first_step_s, tuning.first_weight_scale) == pytest.approx((0.01, 0.1, 0.5))
 
 
-def test_early_first_packets_let_steps_grow_which_costs_less() -> None:
+def test_early_first_packets_let_steps_grow() -> None:
     controller = Controller({INTERACTIVE: 1.0}, 2, 2)
     tuning = repeated(controller, Measured({INTERACTIVE: 0.1}, rtf=0.1, load=0.5), 20)
     assert (tuning.step_budget_s, tuning.first_step_s, tuning.first_weight_scale) == (0.04, 0.2, 1.0)
 
 
 @pytest.mark.parametrize("ttfp_s", [{}, {StreamClass.BULK: 60.0}, {INTERACTIVE: 0.07}])
-def test_nothing_changes_without_a_reason(ttfp_s: dict[StreamClass, float]) -> None:
-    """No newcomers, only such as have no target, and first packets between the two marks."""
+def test_tuning_stays_without_a_reason_to_change(ttfp_s: dict[StreamClass, float]) -> None:
+    """There are no new streams, or only streams without a target, or first packets between both marks."""
     controller = Controller({INTERACTIVE: 0.1}, 2, 2)
     assert repeated(controller, Measured(ttfp_s, rtf=0.1, load=0.5), 50) == Tuning(num_workers=2)
 
 
-def test_the_class_that_is_worst_off_counts() -> None:
+def test_the_class_furthest_from_its_target_decides() -> None:
     controller = Controller({INTERACTIVE: 0.1, StreamClass.STANDARD: 0.4}, 2, 2)
     measured = Measured({INTERACTIVE: 0.02, StreamClass.STANDARD: 0.8}, rtf=0.1, load=0.5)
     assert repeated(controller, measured, 20).step_budget_s == pytest.approx(0.01)
 
 
-def test_smaller_steps_are_no_answer_to_full_workers() -> None:
-    """They would cost capacity just where there is none."""
+def test_steps_do_not_shrink_when_workers_are_full() -> None:
+    """Smaller steps would cost capacity when none is left."""
     controller = Controller({INTERACTIVE: 0.1}, 2, 2)
     tuning = repeated(controller, Measured({INTERACTIVE: 2.0}, rtf=0.1, load=1.0, backlog_s=0.3), 20)
     assert tuning == Tuning(num_workers=2)
 
 
 def test_an_engine_near_real_time_keeps_its_first_step() -> None:
-    """A shorter one would be played before the second is there."""
+    """A shorter first step would be played before the second one is ready."""
     controller = Controller({INTERACTIVE: 0.1}, 2, 2)
     late = Measured({INTERACTIVE: 0.5}, rtf=0.8, load=0.5)
     tuning = repeated(controller, late, 30)
@@ -196,7 +200,7 @@ def test_an_engine_near_real_time_keeps_its_first_step() -> None:
 
 
 def test_throughput_mode_begins_and_ends_with_the_backlog() -> None:
-    """Two updates above the high mark begin it; three below the low one, with room to spare, end it."""
+    """It begins after two updates above the high mark, and ends after three below the low mark with room to spare."""
     controller = Controller({}, 2, 2)
     assert not repeated(controller, Measured(backlog_s=0.6, load=1.0), 1).throughput
     assert repeated(controller, Measured(backlog_s=0.6, load=1.0), 1, start_s=1).throughput
@@ -204,22 +208,22 @@ def test_throughput_mode_begins_and_ends_with_the_backlog() -> None:
     assert not repeated(controller, Measured(backlog_s=0.0, load=0.4), 10, start_s=22).throughput
 
 
-def test_idle_workers_are_given_back_and_taken_again() -> None:
+def test_idle_workers_are_released_and_used_again() -> None:
     controller = Controller({}, 2, 8)
     assert controller.tuning.num_workers == 8
     assert repeated(controller, Measured(load=0.05), 30).num_workers == 2
     assert repeated(controller, Measured(load=0.9), 12, start_s=30).num_workers == 8
 
 
-def test_updates_that_come_too_soon_are_passed_over() -> None:
-    """So its pace does not depend on who calls it how often."""
+def test_updates_that_come_too_soon_are_ignored() -> None:
+    """The pace of tuning does not depend on the rate of calls."""
     controller = Controller({INTERACTIVE: 0.1}, 2, 2)
     for place in range(100):
         controller.update(Measured({INTERACTIVE: 0.5}, load=0.5), place / 1000)
     assert controller.tuning == Tuning(num_workers=2)
 
 
-def test_what_is_not_tuned_stays_as_the_operator_set_it() -> None:
+def test_settings_that_are_not_tuned_stay_as_configured() -> None:
     start = Tuning(max_load=0.6)
     controller = Controller({INTERACTIVE: 0.1}, 1, 2, start=start)
     tuning = repeated(controller, Measured({INTERACTIVE: 0.5}, rtf=0.1, load=0.9, backlog_s=1.0), 20)

@@ -1,4 +1,4 @@
-"""What the controller is told of first sounds and load."""
+"""Measurements of first audio and load for the controller."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ EMPTY = Policy({}).snapshot(0.0)
 FAST, USUAL = StreamClass.INTERACTIVE, StreamClass.STANDARD
 
 
-def test_the_first_sound_counts_from_the_first_text() -> None:
-    """Later segments and later sound of a stream change nothing."""
+def test_first_audio_is_measured_from_the_first_text() -> None:
+    """Later segments and later audio of a stream change nothing."""
     pulse = Autotuner(Tuning())
     pulse.segment_ready(1, FAST, 10.0)
     pulse.segment_ready(1, FAST, 10.2)
@@ -26,16 +26,16 @@ def test_the_first_sound_counts_from_the_first_text() -> None:
     assert pulse.measured(EMPTY, 19.0).ttfp_s == {FAST: pytest.approx(0.25)}
 
 
-def test_a_stream_with_a_target_of_its_own_counts_by_its_share() -> None:
-    """Half of a target of one second is as late as half of that of its class."""
+def test_a_stream_with_its_own_target_counts_in_proportion() -> None:
+    """Half of its own target of one second counts like half of the target of its class."""
     pulse = Autotuner(Tuning())
     pulse.segment_ready(1, FAST, 0.0, first_packet_s=1.0)
     pulse.taken(1, 0.5)
     assert pulse.measured(EMPTY, 1.0).ttfp_s == {FAST: pytest.approx(Tuning().classes[FAST].first_packet_s / 2)}
 
 
-def test_classes_are_apart_and_old_sounds_are_forgotten() -> None:
-    """After ten seconds; of many, nearly the slowest tells."""
+def test_classes_are_measured_separately_and_old_values_expire() -> None:
+    """Values expire after ten seconds; of the others a high percentile counts."""
     pulse = Autotuner(Tuning())
     for number in range(100):
         pulse.segment_ready(number, USUAL, 0.0)
@@ -48,7 +48,7 @@ def test_classes_are_apart_and_old_sounds_are_forgotten() -> None:
 
 
 def test_closed_streams_are_forgotten() -> None:
-    """Those that never had sound do not count; nothing is kept of any."""
+    """Streams without audio do not count, and no state of closed streams is kept."""
     pulse = Autotuner(Tuning())
     for number in range(4):
         pulse.segment_ready(number, FAST, 0.0)
@@ -61,8 +61,8 @@ def test_closed_streams_are_forgotten() -> None:
     assert not pulse._heard
 
 
-def test_load_is_work_since_it_was_asked_last() -> None:
-    """Shared by all workers."""
+def test_load_is_the_work_since_the_last_update() -> None:
+    """The work is divided by the number of workers."""
     pulse = Autotuner(Tuning())
     loads = [
         pulse.measured(replace(EMPTY, busy_s=busy_s, num_workers=2), now).load

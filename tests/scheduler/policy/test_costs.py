@@ -1,4 +1,4 @@
-"""What work costs: guesses that give way to what was measured."""
+"""Estimated costs of work: guesses that measurements replace."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def measured(num_steps: int = 300, took_s: float = 0.021, num_frames: int = 100)
     return costs
 
 
-def test_the_first_guess_is_what_it_is_told() -> None:
-    """A quarter for planning."""
+def test_the_first_guess_is_the_configured_factor() -> None:
+    """A quarter of it is for planning."""
     costs = Costs(FACTS)
     assert costs.rtf == pytest.approx(0.2)
     assert costs.step_s(round(FPS)) == pytest.approx(0.15 * (1 + CALL_S))
 
 
-def test_what_was_measured_replaces_the_guess() -> None:
-    """The last fifty steps or so."""
+def test_measurements_replace_the_guess() -> None:
+    """About the last fifty steps count."""
     costs = measured()
     assert costs.rtf == pytest.approx(0.021, rel=0.01)
     assert costs.step_s(100) == pytest.approx(0.021, rel=0.01)
@@ -34,8 +34,8 @@ def test_what_was_measured_replaces_the_guess() -> None:
     assert costs.rtf == pytest.approx(0.042, rel=0.03)
 
 
-def test_plans_count_towards_the_sound_that_follows() -> None:
-    """One of 10 ms for every ten steps of a second: 1 ms a second."""
+def test_the_cost_of_plans_is_spread_over_the_audio() -> None:
+    """A plan of 10 ms for every ten steps of a second costs 1 ms per second."""
     costs = Costs(FACTS)
     for number in range(500):
         if number % 10 == 0:
@@ -45,23 +45,23 @@ def test_plans_count_towards_the_sound_that_follows() -> None:
     assert costs.plan_s == pytest.approx(0.01, rel=0.3)
 
 
-def test_a_call_has_a_cost_of_its_own() -> None:
-    """Small steps are not taken to be as cheap as their sound is short; frames within a budget agree with the cost."""
+def test_a_call_has_a_fixed_cost() -> None:
+    """Small steps cost more than their share of the audio; frames within a budget agree with the cost."""
     costs = measured()
     assert costs.step_s(10) > 0.1 * costs.step_s(100)
     number = costs.frames_within(0.04)
     assert costs.step_s(number) <= 0.04 < costs.step_s(number + 1)
 
 
-def test_context_is_counted() -> None:
-    """Twenty frames on each side make a step of forty frames twice as dear."""
+def test_context_frames_are_counted() -> None:
+    """Twenty frames on each side double the cost of a step of forty frames."""
     costs = Costs(EngineFacts(FPS, rtf=0.1, context_frames=20))
     assert costs.step_s(85) - costs.step_s(40) == pytest.approx(costs.step_s(40) * 45 / 85)
 
 
 @pytest.mark.parametrize("further", [0.0, 0.3, 1.0])
-def test_what_company_saves_is_measured(further: float) -> None:
-    """As the cost of each further utterance, whatever the size of the step."""
+def test_savings_of_batching_are_measured(further: float) -> None:
+    """The cost of each further utterance is measured for any size of step."""
     costs = measured()
     for number in range(60):
         size = 2 + number % 3
@@ -69,8 +69,8 @@ def test_what_company_saves_is_measured(further: float) -> None:
     assert costs.step_s(400, 4) == pytest.approx(0.021 * (1 + 3 * further), rel=0.05, abs=0.002)
 
 
-def test_who_can_be_carried_is_reckoned_with_company_only_when_it_was_measured() -> None:
-    """A guess lets nobody in."""
+def test_batching_counts_towards_capacity_only_once_measured() -> None:
+    """A guess admits no stream."""
     costs = measured()
     assert costs.under_load(0.02, 100, budget_s=0.1, least=20) == 0.02
     for _ in range(60):
@@ -82,8 +82,8 @@ def test_who_can_be_carried_is_reckoned_with_company_only_when_it_was_measured()
     assert costs.under_load(0.01, 100, budget_s=0.1, least=20) == 0.01  # it was full
 
 
-def test_a_step_that_waited_tells_nothing_of_frames() -> None:
-    """But the worker was busy with it, which counts."""
+def test_a_step_that_waited_gives_no_cost_of_frames() -> None:
+    """The worker was busy with it, and that time counts."""
     costs = measured()
     before_s = costs.step_s(100)
     costs.stepped(0.05, 0.0, 0)

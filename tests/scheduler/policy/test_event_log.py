@@ -1,4 +1,4 @@
-"""The event log: what was recorded is decided again."""
+"""The event log: replay makes the recorded decisions again."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ TUNING = st.builds(
 )
 
 
-def anything(kind: Any) -> st.SearchStrategy[Any]:
-    """Values of a type, with every field drawn."""
+def values_of(kind: Any) -> st.SearchStrategy[Any]:
+    """Return a strategy for values of a type, with every field drawn."""
     simple: dict[Any, st.SearchStrategy[Any]] = {
         Tuning: TUNING,
         float: st.floats(allow_nan=False),
@@ -55,30 +55,30 @@ def anything(kind: Any) -> st.SearchStrategy[Any]:
     if kind in simple:
         return simple[kind]
     if get_origin(kind) is tuple:
-        return st.lists(anything(get_args(kind)[0]), max_size=3).map(tuple)
+        return st.lists(values_of(get_args(kind)[0]), max_size=3).map(tuple)
     if get_origin(kind) is types.UnionType:
-        return st.one_of([anything(each) for each in get_args(kind)])
+        return st.one_of([values_of(each) for each in get_args(kind)])
     hints = get_type_hints(kind, vars(events) | {"Tuning": Tuning})
-    return st.builds(kind, **{name: anything(each) for name, each in hints.items()})
+    return st.builds(kind, **{name: values_of(each) for name, each in hints.items()})
 
 
 FACTS = {"a": EngineFacts(80.0)}
 
 
-@given(st.one_of([anything(each) for each in get_args(events.Event)]))
+@given(st.one_of([values_of(each) for each in get_args(events.Event)]))
 def test_events_are_written_and_read_back(event: Event) -> None:
-    """Every kind, with all that it holds; through JSON."""
+    """Every kind keeps all its fields through JSON."""
     assert event_of(json.loads(json.dumps(named(event)))) == event
 
 
-@given(st.one_of([anything(each) for each in get_args(events.Action)]))
+@given(st.one_of([values_of(each) for each in get_args(events.Action)]))
 def test_actions_are_written_and_read_back(action: Action) -> None:
-    """Every kind, with all that it holds; through JSON."""
+    """Every kind keeps all its fields through JSON."""
     assert action_of(json.loads(json.dumps(named(action)))) == action
 
 
 def recorded(seed: int = 0) -> list[str]:
-    """The log of a simulated minute with too many listeners."""
+    """Return the log of a simulated minute with too many listeners."""
     rates = {"a": Rates(step_s_per_s=0.1), "b": Rates(step_s_per_s=0.05, max_batch=4, batch_cost=0.5)}
     load = Load(num_streams=60, num_bulk=1, rate_per_s=1.0, seconds=20.0, seed=seed)
     lines: list[str] = []
@@ -87,8 +87,8 @@ def recorded(seed: int = 0) -> list[str]:
     return lines
 
 
-def test_a_recorded_run_is_decided_the_same_again() -> None:
-    """All of it, with admissions, rejections, batches and bulk work."""
+def test_replay_makes_the_recorded_decisions() -> None:
+    """The run has admissions, rejections, batches and bulk work."""
     lines = recorded()
     decisions = list(replay(lines))
     assert len(decisions) == len(lines) - 1 > 1000
@@ -101,8 +101,8 @@ def test_a_recorded_run_is_decided_the_same_again() -> None:
     }
 
 
-def test_what_is_decided_otherwise_is_seen() -> None:
-    """A log that says something else was decided."""
+def test_replay_reports_a_different_decision() -> None:
+    """The log claims another decision."""
     lines = recorded()
     first = next(number for number, line in enumerate(lines) if '"Plan"' in line)
     lines[first] = lines[first].replace('"worker":"worker-0"', '"worker":"worker-7"')
@@ -119,15 +119,15 @@ def log(*more: str) -> list[str]:
     return [*lines, *more]
 
 
-def test_a_log_tells_times_events_and_decisions() -> None:
-    """Times as they were, so that nothing is rounded otherwise."""
+def test_a_log_holds_times_events_and_decisions() -> None:
+    """Times are written exactly, so that no decision changes by rounding."""
     decisions = list(replay(log()))
     assert [decision.at_s for decision in decisions] == [1.0, 1.5, 2.5, 3.5]
     assert decisions[2].actions == decisions[2].recorded == (Plan("worker-0", 2),)
     assert all(decision.is_same for decision in decisions)
 
 
-def test_a_line_that_was_cut_off_is_left_out() -> None:
+def test_an_incomplete_last_line_is_ignored() -> None:
     """The program may have been killed."""
     assert len(list(replay(log('{"at_s": 4.0, "eve')))) == 4
 
@@ -147,14 +147,14 @@ def test_a_line_that_was_cut_off_is_left_out() -> None:
         '{"at_s": 4, "event": "WorkerUp", "worker": "x", "actions": [{"action": "NoSuch"}]}',
     ],
 )
-def test_a_line_that_is_no_event_is_told(line: str) -> None:
-    """With its number."""
+def test_an_invalid_line_is_reported(line: str) -> None:
+    """The message has its number."""
     with pytest.raises(InvalidRequest, match="line 6 of the log"):
         list(replay(log(line + "\n")))
 
 
-def test_a_log_of_another_contract_is_refused() -> None:
-    """It would be decided otherwise, or not be read at all."""
+def test_a_log_of_another_version_is_rejected() -> None:
+    """Its decisions would differ, or it could not be read at all."""
     lines = log()
     lines[0] = lines[0].replace(f'"contract":{CONTRACT}', '"contract":0')
     with pytest.raises(InvalidRequest, match="version 0 of the policy's contract"):
@@ -162,14 +162,14 @@ def test_a_log_of_another_contract_is_refused() -> None:
 
 
 @pytest.mark.parametrize("lines", [[], ["\n"], ["[]\n"], ["{}\n"], ['{"contract": 2, "engines": {"a": {}}}\n']])
-def test_what_is_no_log_is_told(lines: list[str]) -> None:
-    """A message, not a traceback."""
+def test_a_file_that_is_not_a_log_is_rejected(lines: list[str]) -> None:
+    """The error has a message and no traceback."""
     with pytest.raises(InvalidRequest, match="not a log of the scheduler"):
         list(replay(lines))
 
 
-def test_the_environment_asks_for_a_file(tmp_path: Path) -> None:
-    """And nothing is written if it does not."""
+def test_the_environment_variable_names_the_file(tmp_path: Path) -> None:
+    """Without it nothing is written."""
     assert recording({}) is None
     path = tmp_path / "events.jsonl"
     make = recording({RECORD: str(path)})
@@ -178,14 +178,14 @@ def test_the_environment_asks_for_a_file(tmp_path: Path) -> None:
     assert len(list(replay(path.read_text().splitlines(keepends=True)))) == 1
 
 
-def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    """Before anything is spoken."""
+def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
+    """The error comes before values_of is spoken."""
     with pytest.raises(InvalidRequest, match="cannot be written to"):
         recording({RECORD: str(tmp_path / "no" / "events.jsonl")})
 
 
-def test_what_threads_did_is_decided_the_same_again() -> None:
-    """The log of a real scheduler, whose workers work when they will."""
+def test_replay_of_a_threaded_scheduler_makes_the_same_decisions() -> None:
+    """The log is that of a real scheduler, with workers that report in any order."""
     lines: list[str] = []
     settings = Settings(num_workers=2, record=lambda facts, tuning: Recorder(lines.append, facts, tuning))
     synthesizer = Synthesizer(
@@ -200,8 +200,8 @@ def test_what_threads_did_is_decided_the_same_again() -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a full disk")
-def test_a_full_disk_ends_the_log_and_nothing_else(caplog: pytest.LogCaptureFixture) -> None:
-    """It is told once."""
+def test_a_full_disk_ends_only_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    """One warning is logged."""
     make = recording({RECORD: "/dev/full"})
     assert make is not None
     recorder = make(FACTS, Tuning())
@@ -210,8 +210,8 @@ def test_a_full_disk_ends_the_log_and_nothing_else(caplog: pytest.LogCaptureFixt
     assert caplog.text.count("recording_ended") == 1
 
 
-def test_a_log_ends_with_a_line_that_has_no_room(caplog: pytest.LogCaptureFixture) -> None:
-    """Half a line is the end of what can be replayed: nothing follows it."""
+def test_a_log_ends_with_its_first_incomplete_line(caplog: pytest.LogCaptureFixture) -> None:
+    """Replay stops at an incomplete line, so nothing follows it."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
     log = EventLogFile(writing)

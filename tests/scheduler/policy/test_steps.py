@@ -1,4 +1,4 @@
-"""How large a step is."""
+"""Sizes of steps."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def stream(lead_s: float = 0.0, step_s: float = 0.0, stream_class: StreamClass =
 
 
 def frames(of: StreamState, *, rtf: float = 0.001, left: int | None = None, **tuning: float) -> int:
-    facts = EngineFacts(FPS, rtf=rtf * 4 / 3)  # three quarters of it for steps
+    facts = EngineFacts(FPS, rtf=rtf * 4 / 3)  # three quarters of the cost are for steps
     job = JobState(1, 1, "a", 0.0, planned=True, frames_left=left)
     return step_frames(of, job, costs=Costs(facts), facts=facts, tuning=Tuning(**tuning), now=0.0)  # type: ignore[arg-type]
 
@@ -39,47 +39,47 @@ def frames(of: StreamState, *, rtf: float = 0.001, left: int | None = None, **tu
 @pytest.mark.parametrize(
     ("lead_s", "step_s", "expected_s"),
     [
-        (0.0, 0.0, 0.2),  # the first
-        (0.2, 0.2, 0.4),  # twice the last
+        (0.0, 0.0, 0.2),  # the first step
+        (0.2, 0.2, 0.4),  # twice the last step
         (0.15, 0.4, 0.3),  # twice the lead
-        (0.01, 0.8, 0.2),  # nearly dry: as the first
+        (0.01, 0.8, 0.2),  # nearly dry: like the first step
         (3.0, 1.5, MAX_STEP_S),
     ],
 )
-def test_steps_follow_the_lead(lead_s: float, step_s: float, expected_s: float) -> None:
-    """While they are cheap."""
+def test_steps_grow_with_the_lead(lead_s: float, step_s: float, expected_s: float) -> None:
+    """The steps of this engine are cheap."""
     assert frames(stream(lead_s, step_s)) == round(expected_s * FPS)
 
 
 def test_steps_keep_within_the_budget() -> None:
-    """25 ms, 40 ms for who can wait; the cost of the call counts as 0.05 s of sound."""
+    """The budget is 25 ms, or 40 ms for a stream that can wait; the fixed cost of a call is that of 0.05 s of audio."""
     assert frames(stream(0.5, 5.0), rtf=0.05) == round((0.025 / 0.05 - 0.05) * FPS)
     assert frames(stream(3.0, 5.0), rtf=0.05) == round((0.025 * RELAXED / 0.05 - 0.05) * FPS)
     assert frames(stream(3.0, 5.0), rtf=0.05, step_budget_s=0.01) == round((0.01 * RELAXED / 0.05 - 0.05) * FPS)
 
 
-def test_throughput_streams_may_take_longer() -> None:
-    """Their steps are larger, however little lead there is."""
+def test_throughput_streams_get_larger_steps() -> None:
+    """Their steps are larger even with little lead."""
     of = stream(0.5, 5.0)
     of.throughput = True
     assert budget_s(of, Tuning(), 0.0) == THROUGHPUT * Tuning().step_budget_s
 
 
-def test_a_slow_engine_is_not_stepped_in_crumbs() -> None:
-    """What a step computes beside its own frames is never most of it."""
+def test_a_slow_engine_gets_no_tiny_steps() -> None:
+    """Context frames are less than half of the frames that a step computes."""
     facts = EngineFacts(FPS, rtf=1.0, context_frames=20)
     costs = Costs(facts)
     assert costs.frames_within(0.001) == 90
 
 
-def test_bulk_work_takes_large_steps_at_once() -> None:
-    """Nobody waits for the first."""
+def test_bulk_work_starts_with_large_steps() -> None:
+    """No listener waits for the first one."""
     assert frames(stream(stream_class=StreamClass.BULK)) == round(MAX_STEP_S * FPS)
 
 
 @given(left=st.integers(1, 10_000), size=st.integers(1, 500))
-def test_no_crumbs_are_left(left: int, size: int) -> None:
-    """Steps add up to what is left; each but the last is nearly as large as wanted, and none much larger."""
+def test_no_tiny_last_step_is_left(left: int, size: int) -> None:
+    """Steps add up to the remaining frames; each but the last is nearly as large as wanted, and none much larger."""
     steps = []
     while left:
         steps.append(fitted(size, left))
@@ -90,7 +90,9 @@ def test_no_crumbs_are_left(left: int, size: int) -> None:
 
 
 @given(lead_s=st.floats(0, 10), step_s=st.floats(0, 10), rtf=st.floats(0.0001, 5), left=st.none() | st.integers(1, 999))
-def test_a_step_is_never_empty_or_more_than_is_left(lead_s: float, step_s: float, rtf: float, left: int | None) -> None:
-    """Whatever the costs."""
+def test_a_step_has_at_least_one_frame_and_at_most_the_rest(
+    lead_s: float, step_s: float, rtf: float, left: int | None
+) -> None:
+    """The bounds hold for any cost."""
     number = frames(stream(lead_s, step_s), rtf=rtf, left=left)
     assert 1 <= number <= (left or LAST_STEP * MAX_STEP_S * FPS)
