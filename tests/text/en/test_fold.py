@@ -22,3 +22,9 @@ def test_every_code_point_can_be_folded() -> None:
 def test_letters_that_are_never_composed_are_unchanged(letter: str) -> None:
     """Their normal form has two characters, but they are folded as one."""
     assert fold(letter).text
+
+
+@pytest.mark.parametrize(("letter", "plain"), [("\u00a8", ""), ("\u33a0", "cm^2"), ("\u33a6", "km^3")])
+def test_accents_without_a_letter_are_dropped_and_squared_units_spelled_out(letter: str, plain: str) -> None:
+    """The rules know the plain forms."""
+    assert fold(f"5{letter}b").text == f"5{plain}b"

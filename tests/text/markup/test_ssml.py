@@ -182,7 +182,7 @@ def test_emphasis_none_needs_no_warning() -> None:
     assert inside("<emphasis level='none'>a</emphasis>") == ["a"]
 
 
-@pytest.mark.parametrize("text", ["<sub alias=''>x</sub>", "<sub alias='y'></sub>"])
+@pytest.mark.parametrize("text", ["<sub alias=''>x</sub>", "<sub alias='y'></sub>", "<sub alias='y'/>"])
 def test_a_substitution_without_text_or_alias_is_silent(text: str) -> None:
     """Both sides of a substitution are needed."""
     assert inside(text) == []
