@@ -1,4 +1,4 @@
-"""Sound that is kept: the same bytes as made anew, wherever the text stands, and never more than may be kept."""
+"""Cached audio: identical to new audio at any position, and bounded in size."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def key(of: Segment, options: Any = OPTIONS, version: str = "1") -> CacheKey:
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_changes_the_sound_changes_the_key(change: dict[str, Any]) -> None:
-    """Text, hints, words, language, boundary, style; and the source behind it, for what is told of it."""
+def test_the_key_depends_on_everything_that_changes_the_audio(change: dict[str, Any]) -> None:
+    """Text, hints, words, language, boundary, style, and the positions in the source count."""
     assert key(replace(BASE, **change)) != key(BASE)
 
 
 def test_options_and_version_are_in_the_key() -> None:
-    """Speed, seed, silences, the voice's version."""
+    """Speed, seed, silences and the version of the voice count."""
     for options in (
         replace(OPTIONS, lead_s=0.0),
         replace(OPTIONS, tail_s=0.0),
@@ -63,19 +63,19 @@ def test_options_and_version_are_in_the_key() -> None:
     assert key(BASE, version="2") != key(BASE)
 
 
-def test_what_is_done_later_is_not_in_the_key() -> None:
-    """Place, volume, marks and pauses change nothing that an engine makes."""
+def test_later_processing_is_not_in_the_key() -> None:
+    """Position, volume, marks and pauses do not change the output of an engine."""
     for same in (segment(BASE.text, 77), replace(BASE, style=Style(volume_db=6.0)), replace(BASE, pause_s=1.0)):
         assert key(same) == key(BASE)
 
 
-def test_equal_words_have_equal_keys_and_unknown_ones_none() -> None:
-    """Lexicons count by what is in them."""
+def test_equal_lexicons_give_equal_keys_and_unknown_ones_none() -> None:
+    """Lexicons are compared by their content."""
     twice = [Words((Lexicon.of(name, [Entry("a", "b", stage="after")]),)) for name in "xy"]
     assert len({key(replace(BASE, respelling=words)) for words in twice}) == 1
 
     class Other:
-        """Somebody else's."""
+        """A respelling of unknown content."""
 
         def respell(self, spoken: str, lang: str) -> Sequence[tuple[Span, str]]:
             return []
@@ -84,8 +84,8 @@ def test_equal_words_have_equal_keys_and_unknown_ones_none() -> None:
 
 
 @dataclass
-class Asked(Unobserved):
-    """Counts hits and misses."""
+class LookupCounter(Unobserved):
+    """Counts cache hits and misses."""
 
     hits: int = 0
     misses: int = 0
@@ -104,18 +104,18 @@ class Asked(Unobserved):
     ),
     st.sampled_from(["frames", "autoregressive"]),
 )
-def test_kept_sound_is_what_would_be_made(texts: list[tuple[str, int]], manner: Any) -> None:
-    """Segments come again at other places: samples, timings and ends are those that an engine makes."""
-    asked, inbox, plain = Asked(), Inbox(), Inbox()
-    kept = Scheduler(
-        [local_spec("tone", lambda: ToneEngine(manner=manner))], one_worker(cache_bytes=10**7), observer=asked
+def test_cached_audio_equals_new_audio(texts: list[tuple[str, int]], manner: Any) -> None:
+    """For segments repeated at other positions, samples, timings and ends are those of an engine."""
+    lookups, inbox, plain = LookupCounter(), Inbox(), Inbox()
+    caching = Scheduler(
+        [local_spec("tone", lambda: ToneEngine(manner=manner))], one_worker(cache_bytes=10**7), observer=lookups
     )
     anew = Scheduler([local_spec("tone", lambda: ToneEngine(manner=manner))], one_worker())
     segments, at = [], 0
     for text, gap in texts:
         segments.append(segment(text, at + gap))
         at += gap + len(text)
-    for scheduler, box in ((kept, inbox), (anew, plain)):
+    for scheduler, box in ((caching, inbox), (anew, plain)):
         stream_id = scheduler.open(box)
         for number, each in enumerate(segments):
             scheduler.submit(stream_id, "tone", each, OPTIONS)
@@ -126,17 +126,17 @@ def test_kept_sound_is_what_would_be_made(texts: list[tuple[str, int]], manner: 
     assert [known(output.utterance) for output in inbox.planned] == [
         known(output.utterance) for output in plain.planned
     ]
-    assert asked.misses == len({text for text, _ in texts})
-    assert asked.hits == len(texts) - asked.misses
-    assert sum(output.cached and output.utterance.done for output in inbox.rendered) == asked.hits
+    assert lookups.misses == len({text for text, _ in texts})
+    assert lookups.hits == len(texts) - lookups.misses
+    assert sum(output.cached and output.utterance.done for output in inbox.rendered) == lookups.hits
 
 
 def known(plan: Utterance) -> tuple[object, ...]:
     return plan.segment.source, plan.phonemes, plan.timings, plan.skipped, plan.lead_s, plan.tail_s
 
 
-def test_long_kept_sound_comes_in_pieces_that_its_reader_may_change() -> None:
-    """Each piece is a second at most, a copy, and the last one says that it is the last."""
+def test_long_cached_audio_comes_in_pieces_that_may_be_changed() -> None:
+    """Each piece is a copy of at most a second, and the last one is marked as the last."""
     scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(cache_bytes=10**7))
     text = "word " * 31
     for _ in range(2):
@@ -153,8 +153,8 @@ def test_long_kept_sound_comes_in_pieces_that_its_reader_may_change() -> None:
     scheduler.close()
 
 
-def test_what_failed_or_was_cancelled_is_not_kept() -> None:
-    """Only whole sound is."""
+def test_failed_and_cancelled_segments_are_not_cached() -> None:
+    """Only complete audio is cached."""
     script = ToneScript(fail_steps=frozenset({1, 2}))
     engine = ToneEngine(script)
     scheduler = Scheduler([local_spec("tone", lambda: engine)], one_worker(cache_bytes=10**7))
@@ -168,8 +168,8 @@ def test_what_failed_or_was_cancelled_is_not_kept() -> None:
     scheduler.close()
 
 
-def test_silence_and_long_sound_are_not_kept() -> None:
-    """The first costs nothing to make, the second would be held twice while it is made."""
+def test_silence_and_long_audio_are_not_cached() -> None:
+    """Silence costs nothing to make, and long audio would take twice its memory while it is made."""
     scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(cache_bytes=10**7))
     for text in ("...", "word " * 60):
         inbox = Inbox()
@@ -184,8 +184,8 @@ def test_silence_and_long_sound_are_not_kept() -> None:
     scheduler.close()
 
 
-def test_phrases_stay_while_others_come_and_go() -> None:
-    """The sound of a group is there until the group is given up, also if it was kept before; then it is like others."""
+def test_phrases_stay_until_their_group_is_released() -> None:
+    """Audio of a group is pinned, also if it was cached before; after the release it can be evicted."""
     scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(cache_bytes=100_000))
     speak(scheduler, ["welcome"]).wait_done()
     for group in (1, 2):
@@ -204,8 +204,8 @@ def test_phrases_stay_while_others_come_and_go() -> None:
     scheduler.close()
 
 
-def test_without_a_cache_phrases_are_kept_alone() -> None:
-    """Nothing else is."""
+def test_without_a_cache_only_phrases_are_kept() -> None:
+    """Other segments are not kept."""
     scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker())
     speak(scheduler, ["hello"], terms=Terms(phrases=1)).wait_done()
     for text, is_kept in [("hello", True), ("else", False), ("else", False)]:
@@ -221,8 +221,8 @@ def test_without_a_cache_phrases_are_kept_alone() -> None:
 @given(
     st.lists(st.tuples(st.integers(0, 12), st.integers(1, 60_000), st.sampled_from([None, None, 1, 2])), max_size=40)
 )
-def test_never_more_than_may_be_kept(asked: list[tuple[int, int, int | None]]) -> None:
-    """Bytes are counted right and stay within both limits; what was found is the sound of its own key."""
+def test_the_cache_stays_within_its_limits(asked: list[tuple[int, int, int | None]]) -> None:
+    """Bytes are counted correctly within both limits, and audio that is found belongs to its key."""
     cache = SoundCache(300_000, 200_000)
     for number, num_samples, group in asked:
         each = segment(f"text {number}")
@@ -244,8 +244,8 @@ def test_never_more_than_may_be_kept(asked: list[tuple[int, int, int | None]]) -
     assert cache.counts.num_pinned == 0
 
 
-def test_the_oldest_goes_first() -> None:
-    """What was asked for lately stays."""
+def test_the_least_recently_used_audio_is_evicted_first() -> None:
+    """A lookup counts as use."""
     cache = SoundCache(2 * 4_000, 0)
     keys = [key(segment(text)) for text in "abc"]
 
@@ -261,7 +261,7 @@ def test_the_oldest_goes_first() -> None:
     assert [cache.look_up(each, None).found is not None for each in keys] == [True, False, True]
 
 
-def test_what_is_kept_cannot_be_changed() -> None:
+def test_cached_audio_cannot_be_changed() -> None:
     """Its samples are read-only."""
     kept = CachedSound.of(ToneEngine().plan(BASE, OPTIONS), np.zeros(480, np.float32), 240)
     with pytest.raises(ValueError, match="read-only"):

@@ -1,4 +1,4 @@
-"""What the policy is told of engines."""
+"""Events from the dispatcher to the policy."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from yuliu.scheduler.requests import After, Request
 from yuliu.types import AudioFormat
 
 
-def test_what_an_engine_declares_is_known_to_the_policy() -> None:
-    """Its frames, how many utterances go together, and what a step computes beside its own frames."""
+def test_the_policy_knows_the_capabilities_of_engines() -> None:
+    """The frame rate, the maximum batch size and the context frames of a step are passed on."""
     found = Capabilities(AudioFormat(24_000), ("en",), exact=True, hop_samples=300, context_frames=20, max_batch=4)
     facts = facts_of(found)
     assert (facts.frames_per_s, facts.max_batch, facts.context_frames) == (80.0, 4, 20)
@@ -26,9 +26,9 @@ def test_what_an_engine_declares_is_known_to_the_policy() -> None:
     st.sampled_from([0.25, 1.0, 1.3, 4.0]),
     st.sampled_from([0.0, 0.09, 0.7]),
 )
-def test_what_is_held_back_is_not_heard_before_its_time(steps_s: list[float], pace: float, held_s: float) -> None:
-    """It never goes back, is never more than what can be out, and in the end all of it was heard, in its listener's
-    seconds."""
+def test_audio_held_back_counts_only_once_released(steps_s: list[float], pace: float, held_s: float) -> None:
+    """The reported audio never decreases or exceeds the possible output, and adds up to all of it at the end, in
+    seconds of the listener."""
     request = Request(1, 1, "tone", segment("one"), OPTIONS, after=After(pace, held_s))
     heard_s = made_s = 0.0
     for number, audio_s in enumerate(steps_s):

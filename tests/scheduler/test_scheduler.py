@@ -1,4 +1,4 @@
-"""The threads that own the engines, driven by the weightless engine."""
+"""The scheduler and its worker threads, with the tone engine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(autouse=True)
 def no_worker_is_lost(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """Workers that crash heal, which would hide bugs in the scheduler: none of these tests may lose one."""
+    """Check that no test loses a worker: replacement would hide bugs in the scheduler."""
     yield
     assert not [record for record in caplog.get_records("call") if "worker_lost" in record.getMessage()]
 
@@ -51,7 +51,7 @@ def schedulers() -> Iterator[Callable[[ToneEngine], Scheduler]]:
         scheduler.close()
 
 
-def test_segments_come_out_in_order_and_whole(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
+def test_segments_come_out_complete_and_in_order(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
     """The samples of a stream are those of its segments one after the other."""
     scheduler, inbox = schedulers(ToneEngine()), Inbox()
     stream_id = scheduler.open(inbox)
@@ -65,7 +65,7 @@ def test_segments_come_out_in_order_and_whole(schedulers: Callable[[ToneEngine],
 
 @pytest.mark.parametrize("error", [SynthesisFailed, ValueError])
 @pytest.mark.parametrize("script", [{"fail_plans": frozenset({0, 1})}, {"fail_steps": frozenset({1, 2})}])
-def test_a_failing_engine_breaks_its_stream_and_no_other(
+def test_a_failing_engine_fails_only_its_stream(
     schedulers: Callable[[ToneEngine], Scheduler], script: dict[str, frozenset[int]], error: type[Exception]
 ) -> None:
     """The stream gets one error as its last output; the next stream on the same worker is served."""
@@ -80,8 +80,8 @@ def test_a_failing_engine_breaks_its_stream_and_no_other(
     assert scheduler.num_jobs == 0
 
 
-def test_nothing_of_a_closed_stream_comes_any_more(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
-    """After close_stream returns, the step that was under way is thrown away and no other is begun."""
+def test_a_closed_stream_gets_no_further_output(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
+    """After close_stream has returned, the step under way is discarded and no other one starts."""
     step_began, may_go_on = threading.Event(), threading.Event()
 
     def sleep(duration_s: float) -> None:
@@ -103,8 +103,8 @@ def test_nothing_of_a_closed_stream_comes_any_more(schedulers: Callable[[ToneEng
     assert scheduler.num_streams == 1
 
 
-def test_a_reader_that_does_not_read_stops_its_stream(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
-    """A bounded amount of sound is made ahead; taking some makes more."""
+def test_a_stalled_reader_pauses_its_stream(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
+    """A bounded amount of audio is made ahead; reading some makes more."""
     engine = ToneEngine()
     scheduler, inbox, other = schedulers(engine), Inbox(), Inbox()
     stream_id = scheduler.open(inbox)
@@ -118,8 +118,8 @@ def test_a_reader_that_does_not_read_stops_its_stream(schedulers: Callable[[Tone
     inbox.wait_until(lambda i: len(i.samples()) > paused_at)
 
 
-def test_closing_ends_the_workers_and_the_engines() -> None:
-    """After close the threads are gone, the engine is closed, and opening says so."""
+def test_closing_ends_the_workers_and_closes_the_engines() -> None:
+    """After close the threads are gone, the engine is closed, and opening a stream raises an error."""
     engine = ToneEngine()
     before = set(threading.enumerate())
     scheduler = Scheduler([local_spec("tone", lambda: engine)], Settings(num_workers=1))
@@ -156,14 +156,14 @@ raise SystemExit(os.waitstatus_to_exitcode(status))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the platform does not fork")
-def test_a_forked_process_is_told_to_open_its_own() -> None:
-    """A child has none of the threads: using or closing its copy ends at once, and the parent goes on speaking."""
+def test_a_forked_process_must_open_its_own_scheduler() -> None:
+    """A child has none of the threads: using or closing its copy returns at once, and the parent continues."""
     finished = subprocess.run([sys.executable, "-W", "ignore", "-c", USED_AFTER_FORK], check=False)
     assert finished.returncode == 7
 
 
-class Held:
-    """A ``sleep`` for the engine that stops in the call it is told to, once."""
+class HoldingSleep:
+    """A ``sleep`` for the engine that blocks once, in the call with the given number."""
 
     def __init__(self, number: int) -> None:
         self._left = number
@@ -179,17 +179,17 @@ class Held:
 @pytest.mark.parametrize(
     ("call", "expected"),
     [
-        (0, [Admitted]),  # while it is planned
+        (0, [Admitted]),  # during its plan
         (1, [Admitted, Planned]),  # in its first step
-        (2, [Admitted, Planned, Rendered]),  # when it has sound
-        (None, [Admitted, Planned, Rendered]),  # when all of it is made, and nobody has read it
+        (2, [Admitted, Planned, Rendered]),  # after its first audio
+        (None, [Admitted, Planned, Rendered]),  # complete and not read
     ],
 )
 def test_cancel_in_every_state(
     schedulers: Callable[[ToneEngine], Scheduler], call: int | None, expected: list[type[Output]]
 ) -> None:
-    """Nothing comes any more, nothing is left, and the worker serves the next."""
-    held = Held(-1 if call is None else call)
+    """No further output comes, no state is left, and the worker serves the next stream."""
+    held = HoldingSleep(-1 if call is None else call)
     scheduler = schedulers(ToneEngine(sleep=held))
     inbox, text = Inbox(), "a" if call is None else "a b c d e f g h i j k l m n o p"
     stream_id = scheduler.open(inbox)
@@ -206,9 +206,9 @@ def test_cancel_in_every_state(
     assert [type(output) for output in inbox.outputs] == expected
 
 
-def test_cancel_while_waiting_to_be_admitted(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
-    """Its place is free, and it never hears that it was let in."""
-    held = Held(1)
+def test_cancel_while_waiting_for_admission(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
+    """Its place is free, and no admission is reported."""
+    held = HoldingSleep(1)
     scheduler = schedulers(ToneEngine(sleep=held))
     scheduler.tune(Tuning(max_load=0.001))
     first = speak(scheduler, ["a b c d"])
@@ -224,7 +224,7 @@ def test_cancel_while_waiting_to_be_admitted(schedulers: Callable[[ToneEngine], 
 
 
 def test_a_sink_may_close_its_stream(schedulers: Callable[[ToneEngine], Scheduler]) -> None:
-    """What a sink does in the middle of a decision comes after it."""
+    """The close takes effect after the decision under way."""
     scheduler = schedulers(ToneEngine())
     outputs: list[Output] = []
 
@@ -235,7 +235,7 @@ def test_a_sink_may_close_its_stream(schedulers: Callable[[ToneEngine], Schedule
                 scheduler.close_stream(stream_id)
 
         stream_id = -1
-        with scheduler._lock:  # so that it has its number before it is called
+        with scheduler._lock:  # so that the id is known before the first call
             stream_id = scheduler.open(sink)
             scheduler.submit(stream_id, "tone", segment("a b c d e f"), OPTIONS)
 
@@ -246,11 +246,11 @@ def test_a_sink_may_close_its_stream(schedulers: Callable[[ToneEngine], Schedule
     assert (scheduler.num_streams, scheduler.num_jobs) == (2, 0)
 
 
-def test_a_sink_may_close_its_stream_the_moment_it_is_admitted(
+def test_a_sink_may_close_its_stream_on_admission(
     schedulers: Callable[[ToneEngine], Scheduler],
 ) -> None:
-    """Its text was there before: the very decision that lets it in orders its plan. Others go on."""
-    held = Held(1)
+    """Its text was there before: the decision that admits it also orders its plan. Other streams continue."""
+    held = HoldingSleep(1)
     scheduler = schedulers(ToneEngine(sleep=held))
     scheduler.tune(Tuning(max_load=0.001))
     first, second, outputs = speak(scheduler, ["a b c d"]), -1, []
@@ -270,8 +270,8 @@ def test_a_sink_may_close_its_stream_the_moment_it_is_admitted(
     assert not scheduler._streams._requests
 
 
-def test_sound_that_comes_late_is_asked_for_again_soon() -> None:
-    """Thirty polls with nothing to do beside take no longer than they must: the timer is woken for each."""
+def test_late_audio_is_polled_again_soon() -> None:
+    """Thirty polls without other work take no longer than necessary: the timer is woken for each."""
     engine = ToneEngine(ToneScript(num_still_polls=30), manner="remote")
     scheduler = Scheduler([local_spec("tone", lambda: engine)], one_worker())
     speak(scheduler, ["你"]).wait_done()
@@ -279,8 +279,8 @@ def test_sound_that_comes_late_is_asked_for_again_soon() -> None:
     scheduler.close()
 
 
-def test_many_mixed_streams_sound_as_each_alone() -> None:
-    """64 streams of all classes and manners of engine, some cancelled: each has the samples it should."""
+def test_mixed_streams_have_the_same_audio_as_alone() -> None:
+    """64 streams of all classes and kinds of engine, some cancelled, have the expected samples."""
     chance = random.Random(4)
     specs = [
         local_spec("frames", ToneEngine),
@@ -309,7 +309,7 @@ def test_many_mixed_streams_sound_as_each_alone() -> None:
 
 @pytest.mark.parametrize("cache_bytes", [0, 1_000_000])
 def test_a_stalled_stream_costs_less_than_a_megabyte(cache_bytes: int) -> None:
-    """Streams that nobody reads are stopped early: sound, plans and all count."""
+    """Streams that are not read are paused early: audio, plans and all other state count."""
     scheduler = Scheduler(
         [local_spec("tone", ToneEngine)], one_worker(cache_bytes=cache_bytes, tuning=Tuning(max_load=1000.0))
     )
@@ -328,8 +328,8 @@ def test_a_stalled_stream_costs_less_than_a_megabyte(cache_bytes: int) -> None:
     scheduler.close()
 
 
-def test_each_event_is_recorded_with_what_it_led_to() -> None:
-    """In order, with times that do not go back; nothing happens that is not recorded."""
+def test_each_event_is_recorded_with_its_actions() -> None:
+    """Events are in order, with times that do not decrease, and none is missing."""
     records: list[tuple[float, Event, Sequence[Action]]] = []
     settings = one_worker(record=lambda engines, tuning: lambda *record: records.append(record))
     scheduler = Scheduler([local_spec("tone", ToneEngine)], settings)
@@ -344,14 +344,14 @@ def test_each_event_is_recorded_with_what_it_led_to() -> None:
 
 
 def test_an_adaptive_scheduler_follows_its_controller() -> None:
-    """Late first sounds make steps smaller, once a second."""
+    """Late first packets make steps smaller, once a second."""
     clock = ManualClock()
     scheduler = Scheduler([local_spec("tone", ToneEngine)], one_worker(adaptive=True), clock=clock)
     before = scheduler.tuning.step_budget_s
     for _ in range(8):
         inbox = speak(scheduler, ["one two three"])
         inbox.wait_done()
-        clock.now_s += 1.1  # as if it had taken so long
+        clock.now_s += 1.1  # as if the step had taken this long
         scheduler.taken(inbox.stream_id, 0.1)
         scheduler.tick()
         scheduler.close_stream(inbox.stream_id)

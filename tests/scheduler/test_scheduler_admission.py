@@ -1,4 +1,4 @@
-"""What is told of streams that ask to be let in."""
+"""Metrics of admission."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from yuliu.types import StreamClass
 
 RULES = Tuning().classes[StreamClass.STANDARD]
 ONE_WAITS = Tuning(max_load=1e-9, classes=dict.fromkeys(StreamClass, replace(RULES, max_waiting=1, max_wait_s=1e6)))
-"""One stream is carried, one may wait."""
+"""Settings that admit one stream and queue another."""
 
 
-class Decisions(Unobserved):
-    """Remembers them."""
+class DecisionRecorder(Unobserved):
+    """Records admission decisions."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[StreamClass, str, str]] = []
+        self.calls: list[tuple[StreamClass, str, str]] = []
 
     def admission(self, stream_class: StreamClass, decision: str, *, reason: str = "") -> None:
-        self.told.append((stream_class, decision, reason))
+        self.calls.append((stream_class, decision, reason))
 
 
-def test_each_decision_is_told_once() -> None:
-    """Let in at once; made to wait, then let in; turned away at once."""
-    decisions, first_is_in, second_is_in = Decisions(), threading.Event(), threading.Event()
+def test_each_admission_decision_is_observed_once() -> None:
+    """Streams are admitted at once, queued and then admitted, or rejected at once."""
+    decisions, first_is_in, second_is_in = DecisionRecorder(), threading.Event(), threading.Event()
     outputs: list[Output] = []
     settings = Settings(num_workers=1, tuning=ONE_WAITS)
     scheduler = Scheduler([local_spec("tone", ToneEngine)], settings, clock=lambda: 10.0, observer=decisions)
@@ -40,7 +40,7 @@ def test_each_decision_is_told_once() -> None:
     warming = scheduler.open(lambda output: first_is_in.set() if isinstance(output, Admitted) else None, terms=terms)
     assert first_is_in.wait(10), "the worker is there"
     scheduler.close_stream(warming)
-    decisions.told.clear()
+    decisions.calls.clear()
     first = scheduler.open(outputs.append, terms=terms)
     scheduler.open(lambda output: second_is_in.set() if isinstance(output, Admitted) else None, terms=terms)
     third: list[Output] = []
@@ -49,5 +49,5 @@ def test_each_decision_is_told_once() -> None:
     scheduler.close_stream(first)
     assert second_is_in.wait(10)
     scheduler.close()
-    told = [(decision, reason) for _, decision, reason in decisions.told]
-    assert told == [("admitted", ""), ("queued", ""), ("rejected", "queue_full"), ("admitted", "")]
+    outcomes = [(decision, reason) for _, decision, reason in decisions.calls]
+    assert outcomes == [("admitted", ""), ("queued", ""), ("rejected", "queue_full"), ("admitted", "")]

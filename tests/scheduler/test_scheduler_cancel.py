@@ -1,4 +1,4 @@
-"""How long work goes on for a stream that was cancelled."""
+"""Duration of work for a stream after its cancellation."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ TEXT = "one two three"
 SEGMENT = Segment(TEXT, Span(0, len(TEXT)), tuple(range(len(TEXT))), Boundary.SENTENCE, "en")
 
 
-class Cancels(Unobserved):
-    """Remembers them."""
+class CancelRecorder(Unobserved):
+    """Records the durations of cancellations."""
 
     def __init__(self) -> None:
         self.took_s: list[float] = []
-        self.told = threading.Event()
+        self.done = threading.Event()
 
     def cancelled(self, took_s: float) -> None:
         self.took_s.append(took_s)
-        self.told.set()
+        self.done.set()
 
 
 @pytest.mark.parametrize("script", [ToneScript(hang_plans=frozenset({0})), ToneScript(hang_steps=frozenset({0}))])
-def test_cancelling_is_over_when_no_worker_is_at_work(script: ToneScript) -> None:
-    """The plan or step under way is finished and thrown away; until then it is not over."""
-    now, cancels, engine = [10.0], Cancels(), ToneEngine(script)
+def test_a_cancellation_ends_when_no_worker_is_busy_with_it(script: ToneScript) -> None:
+    """The plan or step under way is finished and discarded first."""
+    now, cancels, engine = [10.0], CancelRecorder(), ToneEngine(script)
     scheduler = Scheduler(
         [local_spec("tone", lambda: engine)], Settings(num_workers=1), clock=lambda: now[0], observer=cancels
     )
@@ -46,15 +46,15 @@ def test_cancelling_is_over_when_no_worker_is_at_work(script: ToneScript) -> Non
     assert not cancels.took_s
     now[0] = 10.25
     engine.released.set()
-    assert cancels.told.wait(10)
+    assert cancels.done.wait(10)
     scheduler.close()
     assert cancels.took_s == [0.25]
     assert len(outputs) == num_outputs
 
 
-def test_it_is_not_over_before_the_last_worker_is_done() -> None:
+def test_a_cancellation_ends_with_the_last_busy_worker() -> None:
     """Two segments may be planned at a time, on two workers."""
-    cancels, engines = Cancels(), [ToneEngine(ToneScript(hang_plans=frozenset({0}))) for _ in range(2)]
+    cancels, engines = CancelRecorder(), [ToneEngine(ToneScript(hang_plans=frozenset({0}))) for _ in range(2)]
     left = list(engines)
     scheduler = Scheduler([local_spec("tone", lambda: left.pop(0))], Settings(num_workers=2), observer=cancels)
     stream_id = scheduler.open(lambda _: None)
@@ -67,15 +67,15 @@ def test_it_is_not_over_before_the_last_worker_is_done() -> None:
         threading.Event().wait(0.001)
     assert not cancels.took_s
     engines[1].released.set()
-    assert cancels.told.wait(10)
+    assert cancels.done.wait(10)
     scheduler.close()
     assert len(cancels.took_s) == 1
 
 
 @pytest.mark.parametrize(("cancelled", "took_s"), [(True, [0.0]), (False, [])])
-def test_without_work_it_is_over_at_once(cancelled: bool, took_s: list[float]) -> None:
-    """And streams that ended by themselves are none of it."""
-    cancels = Cancels()
+def test_a_cancellation_without_work_ends_at_once(cancelled: bool, took_s: list[float]) -> None:
+    """Streams that ended by themselves do not count as cancelled."""
+    cancels = CancelRecorder()
     scheduler = Scheduler([local_spec("tone", ToneEngine)], Settings(num_workers=1), observer=cancels)
     scheduler.close_stream(scheduler.open(lambda _: None), cancelled=cancelled)
     scheduler.close_stream(99, cancelled=True)

@@ -1,5 +1,4 @@
-"""Workers that crash, hang or cannot be made, and engines that fail or break their contract, beside others that
-work."""
+"""Workers that crash, hang or fail to start, and engines that fail or break their contract."""
 
 from __future__ import annotations
 
@@ -27,8 +26,8 @@ TEXT = "one two three four five six seven"
 SECRET = "xylophone"
 
 
-class Losses(Unobserved):
-    """Counts what went wrong."""
+class FailureCounter(Unobserved):
+    """Counts lost workers and retries."""
 
     def __init__(self) -> None:
         self.lost: list[str] = []
@@ -43,7 +42,7 @@ class Losses(Unobserved):
 
 @pytest.fixture
 def opened() -> Iterator[list[Scheduler]]:
-    """Schedulers to be closed at the end."""
+    """Return a list of schedulers to be closed at the end."""
     schedulers: list[Scheduler] = []
     yield schedulers
     for scheduler in schedulers:
@@ -55,8 +54,8 @@ def scripted(**script: object) -> Callable[[], ToneEngine]:
 
 
 @pytest.fixture(autouse=True)
-def _others(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Workers of schedulers that other tests share are none of ours."""
+def ignore_shared_schedulers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no worker of a scheduler shared by other tests count here."""
     monkeypatch.setattr(f"{__name__}.OTHERS", frozenset(threading.enumerate()))
 
 
@@ -67,8 +66,8 @@ def worker_threads() -> list[threading.Thread]:
     return [each for each in threading.enumerate() if each.name.startswith("yuliu-worker") and each not in OTHERS]
 
 
-def ticking(scheduler: Scheduler, clock: ManualClock, condition: Callable[[], bool]) -> None:
-    """Let the time of a scheduler go on, a second at a time while no worker works, until something holds."""
+def advance_until(scheduler: Scheduler, clock: ManualClock, condition: Callable[[], bool]) -> None:
+    """Advance the clock of a scheduler by a second at a time, while no worker is busy, until the condition holds."""
 
     def tick() -> None:
         if not scheduler.snapshot().num_workers_busy:
@@ -79,11 +78,9 @@ def ticking(scheduler: Scheduler, clock: ManualClock, condition: Callable[[], bo
 
 
 @pytest.mark.parametrize("error", [SystemExit, MemoryError])
-def test_a_worker_that_crashes_is_replaced_and_nothing_is_lost(
-    opened: list[Scheduler], error: type[BaseException]
-) -> None:
-    """Its step is done again elsewhere; streams on other workers never notice."""
-    make, losses = EngineFactory(scripted(fail_steps=frozenset({2}), error=error), ToneEngine), Losses()
+def test_a_crashed_worker_is_replaced_without_loss(opened: list[Scheduler], error: type[BaseException]) -> None:
+    """Its step is repeated on another worker; streams on other workers are not affected."""
+    make, losses = EngineFactory(scripted(fail_steps=frozenset({2}), error=error), ToneEngine), FailureCounter()
     opened.append(
         Scheduler([local_spec("tone", make)], Settings(num_workers=2, tuning=Tuning(max_load=1e6)), observer=losses)
     )
@@ -96,15 +93,19 @@ def test_a_worker_that_crashes_is_replaced_and_nothing_is_lost(
     assert len(worker_threads()) == 2
 
 
-def test_a_worker_that_hangs_is_replaced_and_its_late_result_thrown_away(opened: list[Scheduler]) -> None:
-    """The watchdog gives it up; should its engine come back, it is closed and nobody hears of it."""
-    clock, make, losses = ManualClock(), EngineFactory(scripted(hang_steps=frozenset({1})), ToneEngine), Losses()
+def test_a_hung_worker_is_replaced_and_its_late_result_discarded(opened: list[Scheduler]) -> None:
+    """The watchdog gives it up; if its engine returns later, it is closed and its result ignored."""
+    clock, make, losses = (
+        ManualClock(),
+        EngineFactory(scripted(hang_steps=frozenset({1})), ToneEngine),
+        FailureCounter(),
+    )
     settings = Settings(num_workers=2, tuning=Tuning(max_load=1e6))
     opened.append(Scheduler([local_spec("tone", make)], settings, clock=clock, observer=losses))
     hanging, (worker, *_) = make.engines[0], worker_threads()
     inboxes: list[Inbox] = []
     until(hanging.hung.is_set, lambda: inboxes.append(speak(opened[0], [f"{TEXT} {len(inboxes)}"])))
-    until(lambda: opened[0].snapshot().num_workers_busy == 1)  # the other worker is not to seem to hang
+    until(lambda: opened[0].snapshot().num_workers_busy == 1)  # the other worker must not appear to hang
     clock.now_s += 9.9
     opened[0].tick()
     assert not losses.lost
@@ -122,8 +123,8 @@ def test_a_worker_that_hangs_is_replaced_and_its_late_result_thrown_away(opened:
     assert {output.num_retries for inbox in inboxes for output in inbox.rendered[-1:]} in ({0, 1}, {1})
 
 
-def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler]) -> None:
-    """The error says so, and the workers are there for others."""
+def test_work_that_hangs_twice_fails_only_its_stream(opened: list[Scheduler]) -> None:
+    """The error names the reason, and the workers serve other streams."""
     clock, make = (
         ManualClock(),
         EngineFactory(scripted(hang_steps=frozenset({0})), scripted(hang_steps=frozenset({0})), ToneEngine),
@@ -131,7 +132,7 @@ def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler])
     opened.append(Scheduler([local_spec("tone", make)], one_worker(), clock=clock))
     inbox = speak(opened[0], [TEXT])
     for number in range(2):
-        ticking(opened[0], clock, lambda number=number: len(make.engines) > number)  # type: ignore[misc]
+        advance_until(opened[0], clock, lambda number=number: len(make.engines) > number)  # type: ignore[misc]
         assert make.engines[number].hung.wait(PATIENCE_S)
         clock.now_s += 10.2
         opened[0].tick()
@@ -143,9 +144,13 @@ def test_what_hangs_twice_fails_its_stream_and_no_other(opened: list[Scheduler])
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
-def test_a_process_that_was_stopped_gives_its_workers_time_to_go_on(opened: list[Scheduler], goes_on: bool) -> None:
-    """They stood still as it did: that is no reason to replace them. One that does hang is still found."""
-    clock, make, losses = ManualClock(), EngineFactory(scripted(hang_steps=frozenset({0})), ToneEngine), Losses()
+def test_workers_of_a_suspended_process_get_time_to_continue(opened: list[Scheduler], goes_on: bool) -> None:
+    """Workers suspended with the process are not replaced; one that does hang is still found."""
+    clock, make, losses = (
+        ManualClock(),
+        EngineFactory(scripted(hang_steps=frozenset({0})), ToneEngine),
+        FailureCounter(),
+    )
     opened.append(Scheduler([local_spec("tone", make)], one_worker(), clock=clock, observer=losses))
     inbox = speak(opened[0], [TEXT])
     assert make.engines[0].hung.wait(PATIENCE_S)
@@ -163,12 +168,12 @@ def test_a_process_that_was_stopped_gives_its_workers_time_to_go_on(opened: list
     make.engines[0].released.set()
 
 
-def test_the_limit_of_a_task_follows_what_such_tasks_take(opened: list[Scheduler]) -> None:
-    """An engine that is slow by nature does not hang."""
+def test_the_time_limit_follows_the_usual_time_of_tasks(opened: list[Scheduler]) -> None:
+    """A slow engine does not count as hung."""
     clock = ManualClock()
     make = EngineFactory(scripted(hang_steps=frozenset({0})))
     opened.append(Scheduler([local_spec("tone", make)], one_worker(hang_s=0.5), clock=clock))
-    opened[0]._pool._usual_s["tone", False] = 0.1  # as if steps had taken so long
+    opened[0]._pool._usual_s["tone", False] = 0.1  # as if steps had taken this long
     inbox = speak(opened[0], [TEXT])
     assert make.engines[0].hung.wait(PATIENCE_S)
     clock.now_s += 1.9
@@ -178,10 +183,10 @@ def test_the_limit_of_a_task_follows_what_such_tasks_take(opened: list[Scheduler
     assert len(make.engines) == 1
 
 
-def test_engines_that_cannot_be_made_again_break_all_streams_until_they_can(
+def test_engines_that_cannot_be_rebuilt_fail_streams_until_they_can(
     opened: list[Scheduler], caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nobody waits for workers that are not there; it is tried again after a while. The error's words stay private."""
+    """No stream waits for missing workers; building is retried after a while. The error's text stays private."""
     works = threading.Event()
 
     def make_or_fail() -> ToneEngine:
@@ -207,8 +212,8 @@ def test_engines_that_cannot_be_made_again_break_all_streams_until_they_can(
     assert SECRET not in caplog.text
 
 
-def test_a_further_worker_that_cannot_be_made_leaves_the_others(opened: list[Scheduler]) -> None:
-    """Fewer workers work, and the missing one is made when that is possible."""
+def test_other_workers_continue_without_one_that_cannot_start(opened: list[Scheduler]) -> None:
+    """The missing worker starts once that is possible."""
     failed = threading.Event()
 
     def fail() -> ToneEngine:
@@ -219,12 +224,12 @@ def test_a_further_worker_that_cannot_be_made_leaves_the_others(opened: list[Sch
     opened.append(Scheduler([local_spec("tone", make)], Settings(num_workers=2), clock=clock))
     assert failed.wait(PATIENCE_S)
     speak(opened[0], [TEXT]).wait_done()
-    ticking(opened[0], clock, lambda: opened[0].snapshot().num_workers == 2)
+    advance_until(opened[0], clock, lambda: opened[0].snapshot().num_workers == 2)
     assert len(make.engines) == 2
 
 
-def test_the_first_engines_fail_where_they_are_asked_for() -> None:
-    """Whoever opens a synthesizer learns that it cannot be; what was made is closed."""
+def test_an_engine_that_cannot_be_built_fails_the_open_call() -> None:
+    """Opening a synthesizer raises the error, and engines already built are closed."""
     made = ToneEngine()
 
     def fail() -> ToneEngine:
@@ -236,8 +241,8 @@ def test_the_first_engines_fail_where_they_are_asked_for() -> None:
     assert not worker_threads()
 
 
-def test_closing_does_not_wait_for_ever_on_a_worker_that_hangs(caplog: pytest.LogCaptureFixture) -> None:
-    """It says which thread is left behind."""
+def test_closing_does_not_wait_forever_for_a_hung_worker(caplog: pytest.LogCaptureFixture) -> None:
+    """The log names the thread that is left behind."""
     engine = ToneEngine(ToneScript(hang_plans=frozenset({0})))
     scheduler = Scheduler([local_spec("tone", lambda: engine)], one_worker(close_s=0.01))
     inbox = speak(scheduler, [TEXT])
@@ -254,7 +259,7 @@ def test_closing_does_not_wait_for_ever_on_a_worker_that_hangs(caplog: pytest.Lo
 
 @pytest.mark.parametrize("spoil", ["short", "long", "lost", "still"])
 def test_an_engine_that_breaks_its_contract_fails_and_never_loops(opened: list[Scheduler], spoil: str) -> None:
-    """Nothing of what it gave is used; it is asked once more."""
+    """None of its result is used; the call is repeated once."""
     make = EngineFactory(scripted(spoil=spoil, spoil_steps=ALL))
     opened.append(Scheduler([local_spec("tone", make)], one_worker()))
     inbox = speak(opened[0], [TEXT])
@@ -265,8 +270,8 @@ def test_an_engine_that_breaks_its_contract_fails_and_never_loops(opened: list[S
 
 
 @pytest.mark.parametrize("manner", ["autoregressive", "remote"])
-def test_sound_that_never_comes_fails_after_a_while(opened: list[Scheduler], manner: Literal["remote"]) -> None:
-    """Engines that do not know their length may wait for it, but not for ever: 10 s, and again 10 s."""
+def test_missing_audio_fails_after_a_timeout(opened: list[Scheduler], manner: Literal["remote"]) -> None:
+    """Engines of unknown length may wait for audio for 10 s, and once more for 10 s."""
     clock = ManualClock()
 
     def make() -> ToneEngine:
@@ -275,7 +280,7 @@ def test_sound_that_never_comes_fails_after_a_while(opened: list[Scheduler], man
     opened.append(Scheduler([local_spec("tone", make)], one_worker(), clock=clock))
     began_s = clock.now_s
     inbox = speak(opened[0], [TEXT])
-    ticking(opened[0], clock, lambda: bool(inbox.broken))
+    advance_until(opened[0], clock, lambda: bool(inbox.broken))
     assert "gave no sound for 10 s" in str(inbox.broken[0].error)
     assert clock.now_s - began_s >= 20
     assert not inbox.rendered
@@ -283,15 +288,15 @@ def test_sound_that_never_comes_fails_after_a_while(opened: list[Scheduler], man
 
 @pytest.mark.parametrize("manner", ["frames", "autoregressive", "remote"])
 @pytest.mark.parametrize("number", [0, 1, 3])
-def test_an_exact_engine_repeats_what_failed_once(
+def test_an_exact_engine_repeats_failed_work_once(
     opened: list[Scheduler], manner: Literal["frames"], number: int
 ) -> None:
-    """The listener does not hear of it. The one worker gets a new instance of the engine for that."""
+    """The listener does not notice. The only worker gets a new instance of the engine for the retry."""
     make = EngineFactory(
         lambda: ToneEngine(ToneScript(fail_steps=frozenset({number})), manner=manner),
         lambda: ToneEngine(manner=manner),
     )
-    losses = Losses()
+    losses = FailureCounter()
     opened.append(Scheduler([local_spec("tone", make)], one_worker(), observer=losses))
     inbox = speak(opened[0], [TEXT * 5])
     inbox.wait_done()
@@ -302,8 +307,8 @@ def test_an_exact_engine_repeats_what_failed_once(
     assert not losses.lost
 
 
-def test_an_engine_that_is_not_exact_repeats_only_what_nobody_has_heard(opened: list[Scheduler]) -> None:
-    """A segment whose sound is partly out fails at once; one that is still silent is begun anew."""
+def test_an_inexact_engine_repeats_only_unheard_segments(opened: list[Scheduler]) -> None:
+    """A segment with audio already out fails at once; a silent one starts again."""
     for number, fails in [(0, False), (1, True)]:
         make = EngineFactory(
             lambda number=number: ToneEngine(ToneScript(fail_steps=frozenset({number})), exact=False),  # type: ignore[misc]
@@ -317,10 +322,10 @@ def test_an_engine_that_is_not_exact_repeats_only_what_nobody_has_heard(opened: 
             assert np.array_equal(inbox.samples(), sound(segment(TEXT * 5)))
 
 
-def test_a_failed_job_does_not_take_its_company_with_it(opened: list[Scheduler]) -> None:
-    """Steps of several streams at once that fail are repeated one by one."""
+def test_a_failed_job_does_not_fail_its_batch(opened: list[Scheduler]) -> None:
+    """The steps of a failed batch are repeated one by one."""
 
-    class Poisoned(ToneEngine):
+    class PoisonedEngine(ToneEngine):
         """Fails whenever a certain text is in a step."""
 
         def step(self, requests):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
@@ -328,7 +333,7 @@ def test_a_failed_job_does_not_take_its_company_with_it(opened: list[Scheduler])
                 raise SynthesisFailed("poison")
             return super().step(requests)
 
-    opened.append(Scheduler([local_spec("tone", Poisoned)], one_worker(tuning=Tuning(max_load=100.0))))
+    opened.append(Scheduler([local_spec("tone", PoisonedEngine)], one_worker(tuning=Tuning(max_load=100.0))))
     inboxes = [speak(opened[0], [f"{TEXT} {number}" if number else "poison"]) for number in range(8)]
     inboxes[0].wait_until(lambda i: bool(i.broken))
     for inbox in inboxes[1:]:

@@ -1,4 +1,4 @@
-"""The policy under any order of events: what must hold whatever happens."""
+"""Invariants of the policy under any order of events."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ SEGMENTS = st.lists(
     st.tuples(
         st.sampled_from(["alone", "together", "together"]),
         st.integers(1, 400) | st.just(2000),
-        st.booleans(),  # whether its length is known
-        st.sampled_from([False, False, False, True]),  # whether its sound is at hand
+        st.booleans(),  # length known
+        st.sampled_from([False, False, False, True]),  # audio cached
     ),
     min_size=1,
     max_size=4,
 )
-"""Engine, number of frames, and so on, of each."""
+"""Engine, number of frames and both flags of each segment."""
 
 
 @dataclass
 class ModelStream:
-    """What a stream asked for and what it got, as its owner sees it."""
+    """Requests and results of a stream, from the view of its owner."""
 
     terms: Terms
     jobs: list[int] = field(default_factory=list)
@@ -74,9 +74,9 @@ class ModelStream:
     made_s: float = 0.0
     taken_s: float = 0.0
     playing_since_s: float | None = None
-    """Shifted by every silence, so that now minus this is what was played."""
+    """Start of playback, shifted by every silence: the time since then is the audio played."""
     served_at_s: float = 0.0
-    """When it was last given a worker, or had nothing to be done."""
+    """Time at which it last got a worker, or had no work."""
 
 
 @dataclass
@@ -92,7 +92,7 @@ class ModelJob:
 
 
 class PolicyMachine(RuleBasedStateMachine):
-    """A worker that hands out nothing wrong itself, driven at random."""
+    """A scheduler with correct workers, driven at random."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,9 +104,9 @@ class PolicyMachine(RuleBasedStateMachine):
         self.workers: dict[str, Plan | Step | None] = {}
         self.num_terminal: dict[int, int] = {}
 
-    # What the policy answers.
+    # Actions.
 
-    def tell(self, event: Event) -> None:
+    def report(self, event: Event) -> None:
         for action in self.policy.handle(event, self.now):
             self.take(action)
 
@@ -202,7 +202,7 @@ class PolicyMachine(RuleBasedStateMachine):
     def open_streams(self) -> list[int]:
         return [stream_id for stream_id, stream in self.streams.items() if not stream.closed]
 
-    # What happens.
+    # Rules.
 
     @initialize(num_workers=st.integers(1, 3))
     def workers_up(self, num_workers: int) -> None:
@@ -213,12 +213,12 @@ class PolicyMachine(RuleBasedStateMachine):
     def open(self, terms: Terms, segments: list[tuple[str, int, bool, bool]]) -> None:
         stream_id = next(self.ids)
         self.streams[stream_id] = ModelStream(terms, served_at_s=self.now)
-        self.tell(StreamOpened(stream_id, ("alone", "together"), terms))
+        self.report(StreamOpened(stream_id, ("alone", "together"), terms))
         self.add(stream_id, segments)
 
     @precondition(lambda self: self.open_streams())
     @rule(data=st.data(), segments=SEGMENTS)
-    def more_text(self, data: st.DataObject, segments: list[tuple[str, int, bool, bool]]) -> None:
+    def add_text(self, data: st.DataObject, segments: list[tuple[str, int, bool, bool]]) -> None:
         self.add(data.draw(st.sampled_from(self.open_streams())), segments)
 
     def add(self, stream_id: int, segments: list[tuple[str, int, bool, bool]]) -> None:
@@ -228,7 +228,7 @@ class PolicyMachine(RuleBasedStateMachine):
             job_id = next(self.ids)
             self.jobs[job_id] = ModelJob(stream_id, engine, num_frames, known, cached)
             self.streams[stream_id].jobs.append(job_id)
-            self.tell(SegmentReady(stream_id, job_id, engine, num_frames / FPS if cached else None))
+            self.report(SegmentReady(stream_id, job_id, engine, num_frames / FPS if cached else None))
 
     @precondition(lambda self: any(self.workers.values()))
     @rule(data=st.data(), took_s=st.floats(0, 0.01), share=st.sampled_from([0.0, 0.5, 1.0, 1.0]))
@@ -241,15 +241,15 @@ class PolicyMachine(RuleBasedStateMachine):
             self.plan_done(worker, task.job_id, took_s)
             return
         parts = [self.part_done(order.job_id, order.num_frames, share) for order in task.parts]
-        self.tell(StepFinished(worker, tuple(parts), took_s))
+        self.report(StepFinished(worker, tuple(parts), took_s))
 
     def plan_done(self, worker: str, job_id: int, took_s: float) -> None:
         job = self.jobs[job_id]
         job.planned, job.num_failures = True, 0
-        self.tell(PlanFinished(worker, job_id, job.num_frames if job.known else None, False, took_s))
+        self.report(PlanFinished(worker, job_id, job.num_frames if job.known else None, False, took_s))
 
     def part_done(self, job_id: int, num_asked: int, share: float) -> StepPart:
-        """A part of what was asked for; all at the end; nothing at times where the length is not known."""
+        """Return a part of the requested frames; all at the end; sometimes none if the length is not known."""
         job = self.jobs[job_id]
         num_frames = min(num_asked, job.num_frames - job.num_made)
         if share < 1.0:
@@ -267,7 +267,7 @@ class PolicyMachine(RuleBasedStateMachine):
     @precondition(lambda self: any(self.workers.values()))
     @rule(num_rounds=st.integers(2, 30))
     def work_goes_on(self, num_rounds: int) -> None:
-        """For a while, whether anybody reads or not."""
+        """Let workers go on for a while, with or without reading."""
         for _ in range(num_rounds):
             self.now += 0.005
             for worker, task in list(self.workers.items()):
@@ -291,10 +291,10 @@ class PolicyMachine(RuleBasedStateMachine):
         if lost:
             del self.workers[worker]
         final_ids = tuple(job_ids) if final else ()
-        self.tell(WorkerLost(worker, final_ids) if lost else WorkFailed(worker, tuple(job_ids), final_ids))
-        if lost:  # what it still reports is ignored
+        self.report(WorkerLost(worker, final_ids) if lost else WorkFailed(worker, tuple(job_ids), final_ids))
+        if lost:  # its late report is ignored
             late = [StepPart(job_id, 1, 1 / FPS, True) for job_id in job_ids]
-            self.tell(
+            self.report(
                 PlanFinished(worker, job_ids[0], 5, True)
                 if isinstance(task, Plan)
                 else StepFinished(worker, tuple(late))
@@ -308,7 +308,7 @@ class PolicyMachine(RuleBasedStateMachine):
     def worker_up(self) -> None:
         name = f"worker-{next(self.ids)}"
         self.workers[name] = None
-        self.tell(WorkerUp(name))
+        self.report(WorkerUp(name))
 
     @precondition(lambda self: self.open_streams())
     @rule(data=st.data(), share=st.floats(0, 1))
@@ -319,7 +319,7 @@ class PolicyMachine(RuleBasedStateMachine):
         if audio_s and not stream.taken_s:
             stream.playing_since_s = self.now
         stream.taken_s += audio_s
-        self.tell(SoundTaken(stream_id, audio_s))
+        self.report(SoundTaken(stream_id, audio_s))
 
     @precondition(lambda self: self.open_streams())
     @rule(data=st.data(), share=st.floats(0, 1))
@@ -328,58 +328,58 @@ class PolicyMachine(RuleBasedStateMachine):
         stream = self.streams[stream_id]
         position_s = share * stream.taken_s
         stream.playing_since_s = self.now - position_s
-        self.tell(PlayedTo(stream_id, position_s))
+        self.report(PlayedTo(stream_id, position_s))
 
     @precondition(lambda self: self.open_streams())
     @rule(data=st.data())
     def end_text(self, data: st.DataObject) -> None:
-        self.tell(TextEnded(data.draw(st.sampled_from(self.open_streams()))))
+        self.report(TextEnded(data.draw(st.sampled_from(self.open_streams()))))
 
     @precondition(lambda self: self.open_streams())
     @rule(data=st.data())
     def close(self, data: st.DataObject) -> None:
         stream_id = data.draw(st.sampled_from(self.open_streams()))
         self.end(stream_id)
-        self.tell(StreamClosed(stream_id))
+        self.report(StreamClosed(stream_id))
 
     @precondition(lambda self: len(self.streams) % 3 == 0)
     @rule(num_workers=st.sampled_from([None, 1, 2]), throughput=st.booleans(), budget_s=st.floats(0.01, 0.04))
     def tune(self, num_workers: int | None, throughput: bool, budget_s: float) -> None:
-        self.tell(Tuned(Tuning(num_workers=num_workers, throughput=throughput, step_budget_s=budget_s)))
+        self.report(Tuned(Tuning(num_workers=num_workers, throughput=throughput, step_budget_s=budget_s)))
 
     @rule(seconds=st.floats(0, 3))
     def wait(self, seconds: float) -> None:
-        """Time passes, with a tick whenever one is asked for."""
+        """Let time pass, with a tick whenever one is requested."""
         until_s = self.now + seconds
         while (wake_s := self.policy.next_wake(self.now)) is not None and wake_s <= until_s:
             self.now = max(self.now + 1e-4, wake_s)
-            self.tell(Ticked())
+            self.report(Ticked())
         self.now = max(self.now, until_s)
 
-    # What must hold.
+    # Invariants.
 
     @invariant()
-    def nothing_is_kept_of_who_is_gone(self) -> None:
+    def closed_streams_leave_no_state(self) -> None:
         alive = {stream_id for stream_id, stream in self.streams.items() if not stream.closed}
         assert self.policy.num_streams == len(alive)
         assert self.policy.num_jobs == sum(len(self.streams[stream_id].jobs) for stream_id in alive)
 
     @invariant()
-    def the_numbers_agree(self) -> None:
+    def counts_agree(self) -> None:
         found = self.policy.snapshot(self.now)
         assert sum(found.streams.values()) == self.policy.num_streams
         assert found.num_workers_busy == sum(task is not None for task in self.workers.values())
 
     @invariant()
-    def no_worker_is_idle_while_somebody_could_be_served(self) -> None:
-        """But for bulk work where workers are reserved, and for the worker where a job has failed."""
+    def no_worker_is_idle_while_work_is_ready(self) -> None:
+        """Exceptions are bulk work while workers are reserved, and the worker on which a job failed."""
         num_usable = self.policy.snapshot(self.now).num_workers
         usable = list(self.workers)[:num_usable]
         if any(self.workers[worker] is None for worker in usable):
             for stream_id in self.open_streams():
-                assert not self.is_left_waiting(self.streams[stream_id]), stream_id
+                assert not self.is_neglected(self.streams[stream_id]), stream_id
 
-    def is_left_waiting(self, stream: ModelStream) -> bool:
+    def is_neglected(self, stream: ModelStream) -> bool:
         if not stream.jobs or not stream.admitted or stream.terms.stream_class is StreamClass.BULK:
             return False
         job = self.jobs[stream.jobs[0]]
@@ -388,11 +388,11 @@ class PolicyMachine(RuleBasedStateMachine):
         return not job.planned and not job.cached and not job.num_failures
 
     def teardown(self) -> None:
-        """With workers that work, readers that read and no more failures everything comes to its end."""
+        """With workers, readers and no more failures, everything comes to an end."""
         for worker, task in list(self.workers.items()):
             if task is not None:
                 self.finish_task(worker)
-        self.tell(Tuned(Tuning()))
+        self.report(Tuned(Tuning()))
         while len(self.workers) < 2:
             self.worker_up()
         for _ in range(5000):
@@ -400,7 +400,7 @@ class PolicyMachine(RuleBasedStateMachine):
                 break
             self.step_everything()
         for stream_id in self.open_streams():
-            assert not self.streams[stream_id].jobs, "all that was asked for was made"
+            assert not self.streams[stream_id].jobs, "all requested audio was made"
         for job in self.jobs.values():
             if not self.streams[job.stream_id].closed and not job.cached:
                 assert job.num_made == job.num_frames, "every frame was made once"
@@ -412,7 +412,7 @@ class PolicyMachine(RuleBasedStateMachine):
             self.plan_done(worker, task.job_id, 0.001)
         else:
             parts = tuple(self.part_done(order.job_id, order.num_frames, 1.0) for order in task.parts)
-            self.tell(StepFinished(worker, parts, 0.001))
+            self.report(StepFinished(worker, parts, 0.001))
 
     def step_everything(self) -> None:
         self.now += 0.01
@@ -423,16 +423,16 @@ class PolicyMachine(RuleBasedStateMachine):
             stream = self.streams[stream_id]
             if not stream.admitted:
                 self.end(stream_id)
-                self.tell(StreamClosed(stream_id))
+                self.report(StreamClosed(stream_id))
             elif stream.made_s > stream.taken_s:
                 if not stream.taken_s:
                     stream.playing_since_s = self.now
                 audio_s, stream.taken_s = stream.made_s - stream.taken_s, stream.made_s
-                self.tell(SoundTaken(stream_id, audio_s))
+                self.report(SoundTaken(stream_id, audio_s))
         wake_s = self.policy.next_wake(self.now)
         if wake_s is not None and not any(self.workers.values()):
             self.now = max(self.now, wake_s)
-        self.tell(Ticked())
+        self.report(Ticked())
 
 
 def jobs_of(task: Plan | Step) -> list[int]:

@@ -1,4 +1,4 @@
-"""The policy under load, on a virtual clock: nobody who is let in ever hears a gap."""
+"""The policy under load, on a virtual clock: no admitted listener ever hears a gap."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from yuliu.scheduler.simulation.simulate import Load, capacity, carried, simulat
 from yuliu.types import StreamClass
 
 SLOW = {"a": Rates(plan_s=0.003, plan_s_per_s=0.006, step_s=0.001, step_s_per_s=0.05)}
-"""Two workers carry about thirty."""
+"""Engine of which two workers carry about thirty listeners."""
 LOAD = Load(seconds=30.0)
 
 
 def test_the_same_seed_gives_the_same_result() -> None:
-    """And another one another."""
+    """Another seed gives another result."""
     load = replace(LOAD, num_streams=10, rate_per_s=0.5)
     assert simulate(SLOW, load) == simulate(SLOW, load)
     assert simulate(SLOW, load) != simulate(SLOW, replace(load, seed=1))
@@ -38,7 +38,7 @@ def test_the_same_seed_gives_the_same_result() -> None:
     max_lead_s=st.sampled_from([1.0, 3.0, None]),
     seed=st.integers(0, 99),
 )
-def test_who_is_let_in_never_hears_a_gap(
+def test_admitted_listeners_never_hear_a_gap(
     num_streams: int,
     num_workers: int,
     num_bulk: int,
@@ -48,7 +48,7 @@ def test_who_is_let_in_never_hears_a_gap(
     max_lead_s: float | None,
     seed: int,
 ) -> None:
-    """Whatever the load and the engine, as long as it is quicker than sound; who cannot be carried is turned away."""
+    """This holds for any load and any engine faster than real time; excess streams are rejected."""
     rates = {"a": Rates(0.003, 0.006, step_s, step_s_per_s, max_batch=max_batch, batch_cost=0.5)}
     load = Load(num_streams=num_streams, num_bulk=num_bulk, seconds=8.0, audio_s=6.0, max_lead_s=max_lead_s, seed=seed)
     result = simulate(rates, load, num_workers=num_workers)
@@ -57,8 +57,8 @@ def test_who_is_let_in_never_hears_a_gap(
     assert result.num_admitted + result.num_rejected == result.num_streams
 
 
-def test_overload_is_turned_away_and_costs_nothing() -> None:
-    """At twice and four times what can be carried as much is said as at the limit, without a gap."""
+def test_overload_is_rejected_without_loss_of_throughput() -> None:
+    """At two and four times the capacity, throughput is that at the limit, without gaps."""
     best = capacity(SLOW, LOAD, num_workers=2)
     at_limit = simulate(SLOW, replace(LOAD, num_streams=best))
     assert carried(at_limit)
@@ -70,8 +70,8 @@ def test_overload_is_turned_away_and_costs_nothing() -> None:
         assert all(1.0 <= retry_s <= 60.0 for retry_s in result.retry_after_s)
 
 
-def test_there_is_no_cliff_before_the_limit() -> None:
-    """The first packet comes later with more load, but not much."""
+def test_first_packet_times_grow_gently_up_to_the_limit() -> None:
+    """The first packet comes later with more load, but not by much."""
     best = capacity(SLOW, LOAD, num_workers=2)
     alone = simulate(SLOW, replace(LOAD, num_streams=1))
     busy = simulate(SLOW, replace(LOAD, num_streams=round(0.8 * best)))
@@ -79,7 +79,7 @@ def test_there_is_no_cliff_before_the_limit() -> None:
     assert busy.ttfp_ms(0.99) <= 8 * alone.ttfp_ms(0.5)
 
 
-def test_bulk_work_takes_what_is_left_and_disturbs_nobody() -> None:
+def test_bulk_work_uses_idle_capacity_without_gaps() -> None:
     """First packets are at most one step later, and the worker that is not reserved is never idle."""
     load = replace(LOAD, num_streams=6)
     without, beside = simulate(SLOW, load), simulate(SLOW, replace(load, num_bulk=1))
@@ -89,28 +89,28 @@ def test_bulk_work_takes_what_is_left_and_disturbs_nobody() -> None:
     assert simulate(SLOW, replace(LOAD, num_bulk=2)).load > 0.95
 
 
-def test_bulk_work_goes_on_in_the_worst_overload() -> None:
-    """A little of it."""
+def test_bulk_work_continues_under_heavy_overload() -> None:
+    """A small share of the work is bulk."""
     result = simulate(SLOW, replace(LOAD, num_streams=100, num_bulk=1))
     assert result.bulk_s > 1.0
     assert result.underrun_s == ()
 
 
-def test_company_carries_more() -> None:
-    """An engine for which further utterances are cheap carries more listeners than one for which they are not."""
+def test_batching_raises_capacity() -> None:
+    """An engine with cheap further utterances carries more listeners than one without."""
     dear = Rates(0.001, 0.0, 0.004, 0.03, max_batch=8, batch_cost=1.0)
     cheap = structs.replace(dear, batch_cost=0.1)
     assert capacity({"a": cheap}, LOAD, num_workers=1) > 1.3 * capacity({"a": dear}, LOAD, num_workers=1)
 
 
-def test_more_workers_carry_more() -> None:
-    """Nearly in proportion."""
+def test_capacity_grows_with_the_number_of_workers() -> None:
+    """The growth is nearly proportional."""
     one, four = (capacity(SLOW, LOAD, num_workers=number) for number in (1, 4))
     assert four >= 3.5 * one
 
 
-def test_the_controller_takes_part() -> None:
-    """What it adjusts makes no gap."""
+def test_the_controller_causes_no_gaps() -> None:
+    """It adjusts the tuning during the run."""
     targets = dict.fromkeys(StreamClass, 0.05)
     load = replace(LOAD, num_streams=25)
     result = simulate(SLOW, load, controller=Controller(targets, 1, 2))
@@ -118,8 +118,8 @@ def test_the_controller_takes_part() -> None:
     assert result.underrun_s == ()
 
 
-def test_a_table_is_read() -> None:
-    """What is not told has its default."""
+def test_a_rates_table_is_read() -> None:
+    """Missing values have their defaults."""
     found = read_rates({"x": {"step_s_per_s": 0.01, "max_batch": 4, "note": "measured"}}, "table.toml")
     assert found == {"x": Rates(step_s_per_s=0.01, max_batch=4)}
 
@@ -137,7 +137,7 @@ def test_a_table_is_read() -> None:
         ({"x": {"frames_per_s": 0}}, r"x\.frames_per_s must be a number from 1"),
     ],
 )
-def test_what_does_not_belong_into_a_table_is_told(table: dict[str, object], message: str) -> None:
-    """With its place."""
+def test_an_invalid_rates_table_is_rejected(table: dict[str, object], message: str) -> None:
+    """The message names the place."""
     with pytest.raises(InvalidRequest, match=message):
         read_rates(table, "table.toml")

@@ -39,7 +39,7 @@ def backend(request: pytest.FixtureRequest) -> Backend:
 
 @pytest.fixture
 def open_scheduler(backend: Backend) -> Iterator[Callable[..., Scheduler]]:
-    """Open schedulers on the backend; they are closed at the end."""
+    """Yield a function that opens schedulers on the backend; they are closed at the end."""
     opened: list[Scheduler] = []
 
     def open_(*specs: EngineSpec, clock: ManualClock | None = None, **settings: Any) -> Scheduler:
@@ -53,11 +53,11 @@ def open_scheduler(backend: Backend) -> Iterator[Callable[..., Scheduler]]:
         scheduler.close()
 
 
-# A worker alone.
+# One worker.
 
 
 def test_a_worker_announces_its_engines_and_slots(backend: Backend) -> None:
-    """The announcement has the capabilities of each engine, and names only what the worker carries."""
+    """The announcement has the capabilities of each engine, and names only engines that the worker carries."""
     hand = WorkerByHand(backend, backend.spec(backend.engine, slots=5))
     message = hand.up()
     assert message.worker == "w"
@@ -86,7 +86,7 @@ def test_a_plan_and_its_steps_give_the_samples_of_the_segment(backend: Backend) 
 
 
 def test_a_step_of_several_utterances_keeps_their_order(backend: Backend) -> None:
-    """Two segments of one text are told apart by their job ids."""
+    """Two segments of one text are distinguished by their job ids."""
     hand = WorkerByHand(backend, backend.spec(backend.engine))
     hand.up()
     plan: Utterance = hand.run(PLAN).results[0].utterance
@@ -98,8 +98,8 @@ def test_a_step_of_several_utterances_keeps_their_order(backend: Backend) -> Non
 
 
 @pytest.mark.parametrize("error", [SynthesisFailed, ValueError])
-def test_a_failed_task_is_reported_and_the_worker_goes_on(backend: Backend, error: type[Exception]) -> None:
-    """The report never quotes an error that is not ours, since it may quote the text."""
+def test_a_failed_task_is_reported_and_the_worker_continues(backend: Backend, error: type[Exception]) -> None:
+    """The report never quotes a foreign error, since it may quote the text."""
     script = ToneScript(fail_plans=frozenset({0}), error=error)
     hand = WorkerByHand(backend, backend.spec(lambda: backend.engine(script)))
     hand.up()
@@ -141,7 +141,7 @@ def test_a_crash_is_the_last_report(backend: Backend, error: type[BaseException]
 
 
 def test_engines_that_cannot_be_built_lose_the_worker(backend: Backend) -> None:
-    """What was built before is closed."""
+    """Engines built before are closed."""
     made = EngineFactory(backend.engine)
 
     def fail() -> AnyTone:
@@ -178,8 +178,8 @@ def test_a_released_state_is_dropped(backend: Backend) -> None:
     hand.end()
 
 
-def test_a_cancelled_task_is_over_soon_or_when_the_engine_returns(backend: Backend) -> None:
-    """A worker that cannot interrupt its engine reports the result all the same."""
+def test_a_cancelled_task_ends_soon_or_when_the_engine_returns(backend: Backend) -> None:
+    """A worker that cannot interrupt its engine still reports the result."""
     made = EngineFactory(lambda: backend.engine(ToneScript(hang_plans=frozenset({0}))))
     hand = WorkerByHand(backend, backend.spec(made))
     can_cancel = hand.up().can_cancel
@@ -193,7 +193,7 @@ def test_a_cancelled_task_is_over_soon_or_when_the_engine_returns(backend: Backe
     hand.end()
 
 
-def test_a_warm_engine_has_spoken_before_it_is_announced(backend: Backend) -> None:
+def test_an_engine_is_warmed_up_before_it_is_announced(backend: Backend) -> None:
     """Each instance plans and renders the segments of its spec."""
     made = EngineFactory(backend.engine)
     spec = replace(backend.spec(made), warm_up=(SEGMENT, SEGMENT))
@@ -203,10 +203,12 @@ def test_a_warm_engine_has_spoken_before_it_is_announced(backend: Backend) -> No
     hand.end()
 
 
-# Under a scheduler.
+# Workers of a scheduler.
 
 
-def test_interleaved_streams_sound_as_each_alone(backend: Backend, open_scheduler: Callable[..., Scheduler]) -> None:
+def test_interleaved_streams_have_the_same_audio_as_alone(
+    backend: Backend, open_scheduler: Callable[..., Scheduler]
+) -> None:
     """Eight streams of two segments share one worker."""
     scheduler = open_scheduler(backend.spec(backend.engine, slots=4))
     inboxes = [speak(scheduler, [f"{TEXT} {number}", "and more"]) for number in range(8)]
@@ -216,8 +218,8 @@ def test_interleaved_streams_sound_as_each_alone(backend: Backend, open_schedule
     assert (scheduler.num_jobs,) == (0,)
 
 
-def test_equal_segments_are_told_apart(backend: Backend, open_scheduler: Callable[..., Scheduler]) -> None:
-    """Outputs name the job that they belong to, though its segments are equal."""
+def test_equal_segments_are_distinguished(backend: Backend, open_scheduler: Callable[..., Scheduler]) -> None:
+    """Outputs name their job, though the segments are equal."""
     scheduler, inbox = open_scheduler(backend.spec(backend.engine)), Inbox()
     stream_id = scheduler.open(inbox)
     job_ids = [scheduler.submit(stream_id, "tone", SEGMENT, OPTIONS) for _ in range(3)]
@@ -229,7 +231,7 @@ def test_equal_segments_are_told_apart(backend: Backend, open_scheduler: Callabl
 
 @pytest.mark.parametrize("num_calls", range(4))
 def test_cancel_at_any_call(backend: Backend, open_scheduler: Callable[..., Scheduler], num_calls: int) -> None:
-    """Nothing comes any more, no state is left, and the worker serves the next stream."""
+    """No further output comes, no state is left, and the worker serves the next stream."""
     script = ToneScript(
         hang_plans=frozenset({0} if num_calls == 0 else ()),
         hang_steps=frozenset({num_calls - 1} if num_calls else ()),
@@ -255,7 +257,7 @@ def test_cancel_at_any_call(backend: Backend, open_scheduler: Callable[..., Sche
 def test_an_exact_engine_repeats_a_failed_step(
     backend: Backend, open_scheduler: Callable[..., Scheduler], number: int, local_state: bool
 ) -> None:
-    """The listener hears nothing of it; where the state is local the segment is planned anew."""
+    """The listener does not notice; with local state the segment is planned again."""
     script = ToneScript(fail_steps=frozenset({number}))
     made = EngineFactory(
         lambda: backend.engine(script, local_state=local_state), lambda: backend.engine(local_state=local_state)
@@ -287,7 +289,7 @@ def test_work_that_fails_twice_ends_its_stream(
 def test_a_crashed_worker_is_replaced(
     backend: Backend, open_scheduler: Callable[..., Scheduler], script: dict[str, frozenset[int]], local_state: bool
 ) -> None:
-    """Streams of an exact engine go on without a gap, also those whose state was lost with the worker."""
+    """Streams of an exact engine continue without a gap, also those with state lost with the worker."""
     crashing = ToneScript(**script, error=SystemExit)  # type: ignore[arg-type]
     made = EngineFactory(
         lambda: backend.engine(crashing, local_state=local_state), lambda: backend.engine(local_state=local_state)
@@ -301,10 +303,10 @@ def test_a_crashed_worker_is_replaced(
     until(lambda: not made.engines[1].held)
 
 
-def test_lost_state_of_an_engine_that_is_not_exact_fails_what_was_heard(
+def test_lost_state_of_an_inexact_engine_fails_audible_streams(
     backend: Backend, open_scheduler: Callable[..., Scheduler]
 ) -> None:
-    """A stream with audio out fails; one that is only planned is planned anew."""
+    """A stream with audio out fails; one that is only planned is planned again."""
     made = EngineFactory(
         lambda: backend.engine(ToneScript(fail_steps=frozenset({1}), error=SystemExit), exact=False, local_state=True),
         lambda: backend.engine(exact=False, local_state=True),
@@ -318,7 +320,7 @@ def test_lost_state_of_an_engine_that_is_not_exact_fails_what_was_heard(
 
 @pytest.mark.parametrize("call", ["plan", "step"])
 def test_a_call_that_hangs_is_repeated(backend: Backend, open_scheduler: Callable[..., Scheduler], call: str) -> None:
-    """The worker is replaced, or the call is cancelled where that is possible. A late result is ignored."""
+    """The worker is replaced, or the call is cancelled if that is possible. A late result is ignored."""
     script = ToneScript(**{f"hang_{call}s": frozenset({0})})  # type: ignore[arg-type]
     clock, made = ManualClock(), EngineFactory(lambda: backend.engine(script), backend.engine)
     scheduler = open_scheduler(backend.spec(made), clock=clock)
@@ -348,9 +350,7 @@ def test_closing_ends_the_workers_and_their_streams(backend: Backend, open_sched
     assert all(engine.closed for engine in made.engines)
 
 
-def test_a_worker_runs_as_many_tasks_as_it_has_slots(
-    backend: Backend, open_scheduler: Callable[..., Scheduler]
-) -> None:
+def test_a_worker_runs_one_task_per_slot(backend: Backend, open_scheduler: Callable[..., Scheduler]) -> None:
     """Further streams wait for a slot; a thread has one."""
     num_slots = 3 if backend.kind == "async" else 1
     made = EngineFactory(lambda: backend.engine(ToneScript(hang_plans=frozenset(range(9)))))
@@ -379,7 +379,7 @@ def test_a_job_goes_to_a_worker_with_its_engine(backend: Backend, open_scheduler
 def test_steps_stay_with_the_worker_that_holds_the_state(
     backend: Backend, open_scheduler: Callable[..., Scheduler]
 ) -> None:
-    """An engine with local state refuses what another instance planned; with two workers nothing is refused."""
+    """An engine with local state refuses utterances planned by another instance; with two workers none is refused."""
     made = EngineFactory(lambda: backend.engine(local_state=True))
     scheduler = open_scheduler(backend.spec(made, num_workers=2))
     until(lambda: scheduler.snapshot().num_workers == 2)
@@ -391,10 +391,10 @@ def test_steps_stay_with_the_worker_that_holds_the_state(
     assert not any(engine.held for engine in made.engines)
 
 
-def test_the_first_workers_fail_where_they_are_asked_for(
+def test_a_worker_that_cannot_start_fails_the_open_call(
     backend: Backend, open_scheduler: Callable[..., Scheduler]
 ) -> None:
-    """The error of an engine that cannot be built is raised; all that was built is closed."""
+    """The error of an engine that cannot be built is raised; all engines already built are closed."""
     made = EngineFactory(backend.engine)
 
     def fail() -> AnyTone:

@@ -1,4 +1,4 @@
-"""What workers and the scheduler log."""
+"""Log messages of workers and the scheduler."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     import pytest
 
 
-class Stubborn(ToneEngine):
+class UnclosableEngine(ToneEngine):
     """Cannot be closed."""
 
     def close(self) -> None:
         raise RuntimeError("xylophone")
 
 
-def test_what_is_lost_is_logged_in_fields(caplog: pytest.LogCaptureFixture) -> None:
-    """So that it can be looked for: each value has a name, and none quotes an error."""
-    engines = [Stubborn(ToneScript()), ToneEngine()]
+def test_losses_are_logged_as_fields(caplog: pytest.LogCaptureFixture) -> None:
+    """Each value has a name, so that logs can be searched, and none quotes an error."""
+    engines = [UnclosableEngine(ToneScript()), ToneEngine()]
     scheduler = Scheduler([local_spec("tone", lambda: engines.pop(0))], Settings(num_workers=1))
     worker = scheduler._pool._members["worker-0"].worker
     scheduler.report(WorkerDied("worker-0", RuntimeError("xylophone")))
