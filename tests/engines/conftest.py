@@ -1,4 +1,4 @@
-"""The files of the real voices, as ``yuliu voices pull`` left them on this machine."""
+"""Files of the real voices, as pulled by ``yuliu voices pull``."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def baker_files() -> dict[str, Path]:
-    """The files of the voice "baker", by name; an error that names the command to run if it is not pulled."""
+    """Return the files of the voice "baker" by name, or raise an error that names the command to pull it."""
     return VoiceStore().files("baker")

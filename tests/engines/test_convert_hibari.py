@@ -1,4 +1,4 @@
-"""Cutting hibari's graph: the parts together are the whole, and a foreign graph is refused."""
+"""Splitting the graph of hibari: the parts together equal the whole, and a foreign graph is rejected."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ def plan(parts: dict[str, bytes]) -> list[NDArray[np.float32]]:
 
 
 def run(model: bytes, inputs: dict[str, NDArray[np.generic]]) -> list[NDArray[np.float32]]:
-    """Without fusions: those differ between the whole graph and its parts, and with them the rounding of int8."""
+    """Run a graph without fusions, which differ between the whole and its parts and change the rounding of int8."""
     options = ort.SessionOptions()
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     return list(ort.InferenceSession(model, options).run(None, inputs))
 
 
 def decode(session: ort.InferenceSession, hidden: NDArray[np.float32], ends: list[int]) -> NDArray[np.float32]:
-    """All frames, taken in by blocks that end at these frames."""
+    """Decode all frames in blocks that end at these frames."""
     padded = np.pad(hidden, ((0, 0), (0, 0), (SIDE_FRAMES, SIDE_FRAMES)))
     left = np.zeros((NUM_LAYERS, CHANNELS, SIDE_FRAMES), np.float32)
     spectra, at, num_frames = [], 0, hidden.shape[2]
@@ -58,8 +58,10 @@ def decode(session: ort.InferenceSession, hidden: NDArray[np.float32], ends: lis
     return np.concatenate(spectra)
 
 
-def test_parts_make_the_spectra_of_the_whole(parts: dict[str, bytes], plan: list[NDArray[np.float32]]) -> None:
-    """Plan and decoder, run one after the other, give exactly what the graph gives as it is shipped."""
+def test_the_parts_give_the_spectra_of_the_whole_graph(
+    parts: dict[str, bytes], plan: list[NDArray[np.float32]]
+) -> None:
+    """Plan and decoder, run one after the other, equal the graph as shipped exactly."""
     whole = run(MODEL, {"ids": IDS, "speed": np.ones(1, np.float32)})
     _, hidden, f0 = plan
     padded = np.pad(hidden, ((0, 0), (0, 0), (SIDE_FRAMES, SIDE_FRAMES)))
@@ -81,10 +83,10 @@ def test_durations_count_pairs_of_frames(plan: list[NDArray[np.float32]]) -> Non
 
 @settings(max_examples=15, deadline=None)
 @given(cuts=st.sets(st.integers(27, 109), max_size=5))
-def test_blocks_carry_all_that_later_blocks_need(
+def test_blocks_carry_all_state_for_later_blocks(
     float_decoder: ort.InferenceSession, plan: list[NDArray[np.float32]], cuts: set[int]
 ) -> None:
-    """With float weights, which do not quantise what a call sees, any blocks give the spectra of one block."""
+    """With float weights, which need no quantisation per call, any blocks give the spectra of one block."""
     hidden = plan[1]
     num_frames = hidden.shape[2]
     whole = decode(float_decoder, hidden, [num_frames])
@@ -95,7 +97,7 @@ def test_blocks_carry_all_that_later_blocks_need(
 
 @pytest.fixture(scope="module")
 def float_decoder(parts: dict[str, bytes]) -> ort.InferenceSession:
-    """The decoder with its int8 products made float again."""
+    """Return the decoder with its int8 products turned back to float."""
     model = onnx.load_model_from_string(parts["decoder.onnx"])
     weights = {w.name: numpy_helper.to_array(w) for w in model.graph.initializer}
     makers = {name: node for node in model.graph.node for name in node.output}
@@ -111,19 +113,19 @@ def float_decoder(parts: dict[str, bytes]) -> ort.InferenceSession:
     return ort.InferenceSession(model.SerializeToString())
 
 
-def test_cutting_is_deterministic(parts: dict[str, bytes]) -> None:
-    """The same file always gives the same bytes, whose hashes a voice store may keep."""
+def test_the_split_is_deterministic(parts: dict[str, bytes]) -> None:
+    """The same file always gives the same bytes, so that a voice store can keep their hashes."""
     assert split_hibari(MODEL) == parts
 
 
 @pytest.mark.parametrize("damaged", [b"", b"no graph at all", MODEL[: len(MODEL) // 2]])
-def test_what_is_no_model_is_refused(damaged: bytes) -> None:
-    """Bytes that hold no hibari graph raise ValueError."""
+def test_a_file_without_the_graph_is_rejected(damaged: bytes) -> None:
+    """Bytes without a hibari graph raise ValueError."""
     with pytest.raises(ValueError, match="not a hibari model"):
         split_hibari(damaged)
 
 
-def test_another_architecture_is_refused() -> None:
+def test_another_architecture_is_rejected() -> None:
     """A graph with the same inputs and outputs but another decoder raises ValueError that names the layer."""
     model = onnx.load_model_from_string(MODEL)
     node = next(n for n in model.graph.node if "m.dec.3.dw.weight" in n.input)
@@ -132,8 +134,8 @@ def test_another_architecture_is_refused() -> None:
         split_hibari(model.SerializeToString())
 
 
-def test_a_graph_without_durations_is_refused() -> None:
-    """A graph whose durations cannot be found raises ValueError."""
+def test_a_graph_without_durations_is_rejected() -> None:
+    """A graph without recognisable durations raises ValueError."""
     model = onnx.load_model_from_string(MODEL)
     next(n for n in model.graph.node if n.op_type == "CumSum").op_type = "Identity"
     with pytest.raises(ValueError, match="CumSum"):

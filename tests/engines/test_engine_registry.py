@@ -1,4 +1,4 @@
-"""Engines made by the name that a manifest gives, several of one voice, and what they share."""
+"""Engines built by the name in a manifest, several of one voice, and their shared parts."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def spoken(engine: Engine, text: str, lang: Lang) -> Samples:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_two_threads_at_once_read_what_one_reads(name: str) -> None:
-    """One front end under two engines, each in its own thread, gives each text the reading it gets alone."""
+def test_a_shared_front_end_is_thread_safe(name: str) -> None:
+    """Two engines with one front end, each in its own thread, give each text its usual reading."""
     files, (_, texts) = VoiceStore().files(name), TEXTS[name]
     shared, spec = Loader(), engine_spec(manifest_of(name), files)
     together = Barrier(2)
@@ -89,8 +89,8 @@ def test_two_threads_at_once_read_what_one_reads(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_engines_of_one_voice_share_their_front_end_alone(name: str) -> None:
-    """Each has its own models: one that is closed leaves the other able to speak, and both say the same."""
+def test_engines_of_one_voice_share_only_their_front_end(name: str) -> None:
+    """Each has its own models: closing one leaves the other working, and both give the same samples."""
     lang, texts = TEXTS[name]
     loader, spec = Loader(), engine_spec(manifest_of(name), VoiceStore().files(name))
     one, other = loaded(loader, spec), loaded(loader, spec)
@@ -100,14 +100,14 @@ def test_engines_of_one_voice_share_their_front_end_alone(name: str) -> None:
     assert np.array_equal(spoken(other, texts[3], lang), expected)
 
 
-def test_an_engine_that_is_not_there_is_told_before_anything_is_loaded() -> None:
-    """A manifest of a later version names what this one lacks."""
+def test_an_unknown_engine_is_reported_before_loading() -> None:
+    """A manifest of a later version may name an engine that is not installed."""
     with pytest.raises(VoiceNotReady, match="wants engine 'choir'; this version has fastspeech2, hibari"):
         engine_spec(replace(manifest_of("baker"), engine="choir"), {})
 
 
 def test_a_family_of_an_installed_package_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its entry point; a manifest can name it, and a message about another engine lists it."""
+    """It is found by its entry point; a manifest can name it, and the error for another engine lists it."""
     (tmp_path / "choir_engine.py").write_text(
         "from yuliu.engines.tone import ToneEngine\n\n\ndef prepare(spec):\n    return ToneEngine\n"
     )
@@ -125,7 +125,7 @@ def test_a_family_of_an_installed_package_is_found(tmp_path: Path, monkeypatch: 
 
 
 def test_a_registered_family_is_prepared_once_for_all_its_engines() -> None:
-    """Engines of one spec share what the family loads; a spec pickles and stays equal."""
+    """Engines of one spec share the data that the family loads; a spec pickles and stays equal."""
     prepared: list[EngineSpec] = []
 
     def prepare(spec: EngineSpec) -> Callable[[], ToneEngine]:

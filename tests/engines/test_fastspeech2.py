@@ -34,11 +34,11 @@ SYLLABLES = {
     "饭": ("f", "an4"), "是": ("sh", "iii4"), "人": ("r", "en2"), "老": ("l", "ao3"), "看": ("k", "an4"),
     "怪": ("怪", "uai4"),
 }  # fmt: skip
-"""The last one has an initial that the voice does not know."""
+"""Readings of characters; the last one has an initial that the voice does not know."""
 
 
 class ToyFrontEnd:
-    """Knows a few characters; marks words of two and pauses at commas. A latin letter is skipped."""
+    """Reads a few characters; marks words of two and pauses at commas. A Latin letter is skipped."""
 
     def read(self, text: str, hints: Sequence[Hint] = (), respelling: Respelling | None = None) -> Reading:
         units = [
@@ -52,7 +52,7 @@ class ToyFrontEnd:
 
 @pytest.fixture(scope="module")
 def engine(baker_files: dict[str, Path]) -> Iterator[FastSpeech2Engine]:
-    """The engine, loaded once."""
+    """Yield the engine, loaded once."""
     engine = load(baker_files)
     yield engine
     engine.close()
@@ -69,7 +69,7 @@ def load(files: dict[str, Path], *, gain: float = 1.0) -> FastSpeech2Engine:
 
 
 def segment_of(text: str, *, start: int = 0, stretch: int = 1) -> Segment:
-    """A segment whose characters stand ``stretch`` apart in the source, from ``start`` on."""
+    """Return a segment with its characters ``stretch`` apart in the source, from ``start`` on."""
     origin = tuple(start + stretch * at for at in range(len(text)))
     return Segment(text, Span(start, start + stretch * len(text)), origin, Boundary.SENTENCE, "zh")
 
@@ -79,7 +79,7 @@ def options(*, speed: float = 1.0, lead_s: float = 0.025, tail_s: float = 0.1) -
 
 
 def rendered(engine: FastSpeech2Engine, utterance: FastSpeech2Utterance, sizes: list[int]) -> Samples:
-    """All of an utterance in steps of ``sizes`` frames, over and over."""
+    """Render a whole utterance in steps of ``sizes`` frames, repeated as needed."""
     chunks: list[Samples] = []
     while not utterance.done:
         chunk, utterance = step(engine, utterance, sizes[len(chunks) % len(sizes)])
@@ -99,7 +99,7 @@ def step(engine: FastSpeech2Engine, utterance: FastSpeech2Utterance, size: int) 
     st.lists(st.integers(1, 90), min_size=1, max_size=6),
 )
 def test_streamed_equals_offline_bit_for_bit(engine: FastSpeech2Engine, text: str, sizes: list[int]) -> None:
-    """However an utterance is cut into steps, its samples are those of one step over the whole."""
+    """Any division into steps gives the samples of one step over the whole utterance."""
     utterance = engine.plan(segment_of(text), options())
     whole = rendered(engine, utterance, [10_000])
     assert utterance.num_frames is not None
@@ -107,8 +107,8 @@ def test_streamed_equals_offline_bit_for_bit(engine: FastSpeech2Engine, text: st
     assert np.array_equal(rendered(engine, utterance, sizes), whole)
 
 
-def test_interleaved_utterances_do_not_disturb_each_other(engine: FastSpeech2Engine) -> None:
-    """Two streams stepped in turns, with plans in between, get the samples that each gets alone."""
+def test_interleaved_utterances_do_not_affect_each_other(engine: FastSpeech2Engine) -> None:
+    """Two utterances stepped in turns, with plans in between, have the same samples as alone."""
     texts = ["大家早上好", "今天我们去公园，吃饭"]
     alone = [rendered(engine, engine.plan(segment_of(text), options()), [31]) for text in texts]
     utterances = [engine.plan(segment_of(text), options()) for text in texts]
@@ -124,7 +124,7 @@ def test_interleaved_utterances_do_not_disturb_each_other(engine: FastSpeech2Eng
 
 
 def test_an_utterance_is_a_value(engine: FastSpeech2Engine) -> None:
-    """Stepping one utterance twice gives the same samples twice, and leaves it as it was."""
+    """Stepping one utterance twice gives the same samples twice, and leaves it unchanged."""
     utterance = engine.plan(segment_of("大家早上好"), options())
     first, after = step(engine, utterance, 25)
     rendered(engine, after, [40])
@@ -134,15 +134,15 @@ def test_an_utterance_is_a_value(engine: FastSpeech2Engine) -> None:
 
 
 def test_a_plan_is_deterministic(engine: FastSpeech2Engine) -> None:
-    """The same text gives the same spectrogram, whatever was planned in between."""
+    """The same text gives the same spectrogram, regardless of plans in between."""
     first = engine.plan(segment_of("今天散步"), options())
     engine.plan(segment_of("大家早上好，我们去公园"), options(speed=1.3))
     assert np.array_equal(first.mel, engine.plan(segment_of("今天散步"), options()).mel)
 
 
 @pytest.mark.parametrize("lead_s", [0.02, 0.025, 0.03])
-def test_first_sound_comes_at_once_and_is_not_clipped(engine: FastSpeech2Engine, lead_s: float) -> None:
-    """Whatever sound a text begins with, it is heard within 40 ms and nothing audible was cut away before it."""
+def test_audio_starts_at_once_and_is_not_cut(engine: FastSpeech2Engine, lead_s: float) -> None:
+    """For any first phoneme, audio is audible within 40 ms and no audible part before it was cut."""
     for first in SYLLABLES.keys() - {"怪"}:
         short, long = (engine.plan(segment_of(first + "大家好"), options(lead_s=lead)) for lead in (lead_s, 9.0))
         sound, uncut = rendered(engine, short, [80]), rendered(engine, long, [80])
@@ -151,14 +151,14 @@ def test_first_sound_comes_at_once_and_is_not_clipped(engine: FastSpeech2Engine,
 
 
 @pytest.mark.parametrize("text", ["是", "大家好是", "人", "看人"])
-def test_sound_dies_away_where_the_model_ends_in_its_midst(engine: FastSpeech2Engine, text: str) -> None:
-    """Whatever the model's last frame is, an utterance does not end with a step in its samples."""
+def test_audio_fades_out_if_the_model_ends_abruptly(engine: FastSpeech2Engine, text: str) -> None:
+    """An utterance never ends with a jump in its samples."""
     sound = rendered(engine, engine.plan(segment_of(text), options()), [80])
     assert np.abs(sound[-100:]).max() < AUDIBLE
 
 
-def test_silence_at_the_end_is_cut_to_what_is_wanted(engine: FastSpeech2Engine) -> None:
-    """A shorter tail is the longer one's beginning; what is cut is silent, and what is left is told."""
+def test_final_silence_is_cut_to_the_requested_length(engine: FastSpeech2Engine) -> None:
+    """A shorter tail is a prefix of the longer one; the part cut is silent, and the remaining length is reported."""
     long, short = (engine.plan(segment_of("我们去公园"), options(tail_s=tail_s)) for tail_s in (9.0, 0.025))
     whole, cut = rendered(engine, long, [80]), rendered(engine, short, [80])
     assert short.tail_s == pytest.approx(0.025)
@@ -167,8 +167,8 @@ def test_silence_at_the_end_is_cut_to_what_is_wanted(engine: FastSpeech2Engine) 
     assert np.abs(whole[len(cut) :]).max() < AUDIBLE
 
 
-def test_pauses_within_the_segment_stay(engine: FastSpeech2Engine) -> None:
-    """A comma is heard as silence of a tenth of a second at least, and belongs to neither neighbour's timing."""
+def test_pauses_within_a_segment_are_kept(engine: FastSpeech2Engine) -> None:
+    """A comma gives silence of at least a tenth of a second, outside the timings of both neighbours."""
     utterance = engine.plan(segment_of("今天散步，我们吃饭"), options())
     before, after = utterance.timings[3], utterance.timings[4]
     pause_s = after.start_s - before.end_s
@@ -178,8 +178,8 @@ def test_pauses_within_the_segment_stay(engine: FastSpeech2Engine) -> None:
     assert np.abs(sound).max() < 2 * AUDIBLE
 
 
-def test_timings_tell_when_each_character_sounds(engine: FastSpeech2Engine) -> None:
-    """One timing for each character, in order, within the utterance, at its place in the source."""
+def test_each_character_has_a_timing(engine: FastSpeech2Engine) -> None:
+    """Timings are in order, within the utterance, at the position of the character in the source."""
     utterance = engine.plan(segment_of("大家早上好，今天去公园", start=100, stretch=2), options())
     assert "".join(timing.text for timing in utterance.timings) == "大家早上好今天去公园"
     assert utterance.timings[6].source == Span(114, 115)
@@ -191,7 +191,7 @@ def test_timings_tell_when_each_character_sounds(engine: FastSpeech2Engine) -> N
     assert all(0.04 < timing.end_s - timing.start_s < 0.6 for timing in utterance.timings)
 
 
-def test_friction_falls_into_its_syllable(engine: FastSpeech2Engine) -> None:
+def test_frication_lies_within_its_own_syllable(engine: FastSpeech2Engine) -> None:
     """The hiss of an initial lies within the timing of its own character, not of the one before."""
     utterance = engine.plan(segment_of("老是"), options())
     mel = utterance.mel[utterance.first_frame :]
@@ -205,7 +205,7 @@ def test_friction_falls_into_its_syllable(engine: FastSpeech2Engine) -> None:
     ("speed", "low", "high"), [(0.25, 3.3, 4.4), (0.5, 1.8, 2.2), (2.0, 0.42, 0.6), (4.0, 0.15, 0.4)]
 )
 def test_speed_changes_the_pace(engine: FastSpeech2Engine, speed: float, low: float, high: float) -> None:
-    """Twice the speed takes about half the time; the whole range of the API can be spoken."""
+    """Twice the speed takes about half the time; the whole range of the API works."""
     usual, changed = (engine.plan(segment_of("今天我们去公园散步"), options(speed=at)) for at in (1.0, speed))
     assert usual.num_frames is not None
     assert changed.num_frames is not None
@@ -214,14 +214,14 @@ def test_speed_changes_the_pace(engine: FastSpeech2Engine, speed: float, low: fl
 
 @pytest.mark.parametrize("text", ["大，家，早，上，好，今，天，散，步，人，看，公，园，去，" * 4, "大家好" * 20])
 def test_the_slowest_speech_fits_the_model(engine: FastSpeech2Engine, text: str) -> None:
-    """A pause behind every syllable at the lowest speed does not exceed the model's 2048 positions."""
+    """A pause behind every syllable at the lowest speed does not exceed the 2048 positions of the model."""
     utterance = engine.plan(segment_of(text), options(speed=0.25))
     assert len(utterance.timings) == len(text.replace("，", ""))
 
 
 @pytest.mark.parametrize("speed", [0.25, 1.0, 4.0])
-def test_long_segments_are_spoken_whole(engine: FastSpeech2Engine, speed: float) -> None:
-    """A segment beyond the model's 2048 positions is planned in several runs and heard as one."""
+def test_long_segments_are_spoken_completely(engine: FastSpeech2Engine, speed: float) -> None:
+    """A segment beyond the 2048 positions of the model is planned in several runs and joined."""
     text = "大家早上好今天我们去公园散步吃饭，" * 12
     utterance = engine.plan(segment_of(text), options(speed=speed))
     assert len(utterance.timings) == 16 * 12
@@ -234,21 +234,21 @@ def test_long_segments_are_spoken_whole(engine: FastSpeech2Engine, speed: float)
 
 
 def test_one_syllable_is_spoken(engine: FastSpeech2Engine) -> None:
-    """The shortest texts give sound."""
+    """The shortest texts give audio."""
     for char in SYLLABLES.keys() - {"怪"}:
         sound = rendered(engine, engine.plan(segment_of(char), options(speed=1.0)), [7])
         assert np.abs(sound).max() > 0.02
 
 
 @pytest.mark.parametrize("text", ["", "。", "，，"])
-def test_nothing_to_say_is_done_at_once(engine: FastSpeech2Engine, text: str) -> None:
-    """A segment without syllables has no sound and no error."""
+def test_a_segment_without_speech_is_done_at_once(engine: FastSpeech2Engine, text: str) -> None:
+    """A segment without syllables gives no audio and no error."""
     utterance = engine.plan(segment_of(text), options())
     assert (utterance.done, utterance.num_frames, utterance.timings) == (True, 0, ())
 
 
-def test_what_cannot_be_said_is_skipped_by_name(engine: FastSpeech2Engine) -> None:
-    """Skips of the front end and phonemes that the voice lacks are told with their places in the source."""
+def test_unspeakable_parts_are_reported_as_skipped(engine: FastSpeech2Engine) -> None:
+    """Skips of the front end and unknown phonemes are reported with their positions in the source."""
     utterance = engine.plan(segment_of("大x怪好", start=50), options())
     assert utterance.skipped == (
         Skipped(Span(51, 52), "language_not_spoken"),
@@ -258,7 +258,7 @@ def test_what_cannot_be_said_is_skipped_by_name(engine: FastSpeech2Engine) -> No
 
 
 def test_gain_scales_and_never_leaves_the_range(engine: FastSpeech2Engine, baker_files: dict[str, Path]) -> None:
-    """Gain is a plain factor; what would come close to full scale is bent, and no two samples are flat there."""
+    """Gain is a plain factor; samples near full scale are bent, and no two adjacent ones are flat there."""
     segment = segment_of("大家早上好")
     usual = rendered(engine, engine.plan(segment, options()), [80])
     for gain in (0.5, 40.0):
@@ -267,8 +267,8 @@ def test_gain_scales_and_never_leaves_the_range(engine: FastSpeech2Engine, baker
         assert np.abs(changed).max() < 1.0
 
 
-def test_a_failing_model_fails_the_plan_and_nothing_else(engine: FastSpeech2Engine) -> None:
-    """An operator's error becomes SynthesisFailed with its cause, and the next plan works as ever."""
+def test_a_failing_model_fails_only_its_plan(engine: FastSpeech2Engine) -> None:
+    """An error of an operator becomes SynthesisFailed with its cause, and the next plan works."""
     expected = engine.plan(segment_of("大家好"), options()).mel
     with pytest.raises(SynthesisFailed) as caught:
         engine.plan(segment_of("大家好"), options(speed=0.01))
@@ -278,10 +278,10 @@ def test_a_failing_model_fails_the_plan_and_nothing_else(engine: FastSpeech2Engi
 
 @pytest.mark.parametrize("name", ["fastspeech2.tflite", "melgan.onnx", "baker_mapper.json"])
 @pytest.mark.parametrize("content", [None, b"", b"not what it should be", json.dumps({"symbol_to_id": 3}).encode()])
-def test_damaged_files_are_told_before_anything_is_spoken(
+def test_damaged_files_are_reported_at_loading(
     baker_files: dict[str, Path], tmp_path: Path, name: str, content: bytes | None
 ) -> None:
-    """A missing or damaged file stops loading with the command to run."""
+    """A missing or damaged file fails the load with the command to run."""
     path = tmp_path / name
     if content is not None:
         path.write_bytes(content)
@@ -293,7 +293,7 @@ def test_damaged_files_are_told_before_anything_is_spoken(
 def test_reading_is_timed_within_the_plan(
     engine: FastSpeech2Engine, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
-    """A plan tells how long the front end took, whether there was anything to say or not."""
+    """A plan has the duration of the front end, with and without text to speak."""
     monkeypatch.setattr("yuliu.engines.fastspeech2.engine.perf_counter", iter([7.0, 7.25]).__next__)
     utterance = engine.plan(segment_of(text), options())
     assert utterance.front_end_s == 0.25

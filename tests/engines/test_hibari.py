@@ -1,4 +1,4 @@
-"""hibari with its real weights: exact streaming, silence at the ends, timings, and what it does with odd input."""
+"""hibari with its real weights: exact streaming, silence at the ends, timings, and unusual input."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ FIRST_SOUNDS = [
 ]  # fmt: skip
 
 
-class Words:
-    """A front end for these tests: words by hibari's own lexicon, punctuation as it stands."""
+class LexiconFrontEnd:
+    """A front end for these tests: words by the lexicon of hibari, punctuation unchanged."""
 
     def __init__(self) -> None:
         self.g2p = G2P()
@@ -61,8 +61,8 @@ class Words:
 
 
 @pytest.fixture(scope="module")
-def words() -> Words:
-    return Words()
+def words() -> LexiconFrontEnd:
+    return LexiconFrontEnd()
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.fixture(scope="module")
-def engine(files: dict[str, Path], words: Words) -> HibariEngine:
+def engine(files: dict[str, Path], words: LexiconFrontEnd) -> HibariEngine:
     return HibariEngine.load(files, front_end=words)
 
 
@@ -94,7 +94,7 @@ def step(engine: HibariEngine, utterance: Utterance, num_frames: int) -> tuple[S
 
 
 def speak(engine: HibariEngine, utterance: Utterance, steps: list[int] | None = None) -> Samples:
-    """All samples, in steps of these numbers of frames, then whole."""
+    """Return all samples, in steps of these numbers of frames, then the rest in one."""
     asked = iter(steps or [])
     chunks = [np.zeros(0, np.float32)]
     while not utterance.done:
@@ -117,8 +117,10 @@ def test_streamed_equals_offline(engine: HibariEngine, offline: Samples, steps: 
 
 @settings(max_examples=10, deadline=None)
 @given(turns=st.lists(st.tuples(st.booleans(), st.integers(1, 60)), max_size=30))
-def test_interleaving_changes_nothing(engine: HibariEngine, offline: Samples, turns: list[tuple[bool, int]]) -> None:
-    """Steps of another utterance in between, or a plan, leave the samples as they are."""
+def test_interleaved_work_does_not_change_the_samples(
+    engine: HibariEngine, offline: Samples, turns: list[tuple[bool, int]]
+) -> None:
+    """Steps of another utterance and plans in between leave the samples unchanged."""
     ours: Utterance = engine.plan(segment(TEXT), options())
     other: Utterance = engine.plan(segment("Tea is ready."), options(seed=5))
     chunks = [np.zeros(0, np.float32)]
@@ -133,7 +135,7 @@ def test_interleaving_changes_nothing(engine: HibariEngine, offline: Samples, tu
     assert np.array_equal(np.concatenate([*chunks, speak(engine, ours)]), offline)
 
 
-def test_a_step_leaves_its_utterance_as_it_was(engine: HibariEngine, offline: Samples) -> None:
+def test_a_step_leaves_its_utterance_unchanged(engine: HibariEngine, offline: Samples) -> None:
     """An utterance may be stepped twice from the same point and gives the same samples."""
     utterance = engine.plan(segment(TEXT), options())
     _, after = step(engine, utterance, 30)
@@ -143,7 +145,7 @@ def test_a_step_leaves_its_utterance_as_it_was(engine: HibariEngine, offline: Sa
     assert np.array_equal(first, offline[30 * HOP : 80 * HOP])
 
 
-def test_the_seed_decides_the_noise(engine: HibariEngine, offline: Samples) -> None:
+def test_the_seed_determines_the_noise(engine: HibariEngine, offline: Samples) -> None:
     """The same seed gives the same samples, another seed other samples of the same length and loudness."""
     same = speak(engine, engine.plan(segment(TEXT), options()))
     other = speak(engine, engine.plan(segment(TEXT), options(seed=1)))
@@ -153,13 +155,13 @@ def test_the_seed_decides_the_noise(engine: HibariEngine, offline: Samples) -> N
     assert other.std() == pytest.approx(offline.std(), rel=0.05)
 
 
-def test_the_place_in_the_stream_changes_nothing(engine: HibariEngine, offline: Samples) -> None:
+def test_samples_do_not_depend_on_the_position_in_the_stream(engine: HibariEngine, offline: Samples) -> None:
     """The same text later in a stream gives the same samples."""
     assert np.array_equal(speak(engine, engine.plan(segment(TEXT, start=700), options())), offline)
 
 
-def test_the_first_step_was_made_by_the_plan(engine: HibariEngine) -> None:
-    """A plan leaves a quarter of a second of sound ready, so that the first step computes nothing."""
+def test_the_plan_renders_the_first_step(engine: HibariEngine) -> None:
+    """A plan leaves a quarter of a second of audio ready, so that the first step computes nothing."""
     utterance = engine.plan(segment(TEXT), options())
     assert utterance.sound is not None
     assert len(utterance.sound.ready) >= 20 * HOP
@@ -169,8 +171,8 @@ def test_the_first_step_was_made_by_the_plan(engine: HibariEngine) -> None:
 
 
 @pytest.mark.parametrize("text", FIRST_SOUNDS)
-def test_sound_begins_and_ends_where_asked(engine: HibariEngine, text: str) -> None:
-    """Whatever the first and last sounds, lead and tail are as asked, and what is cut away is silence."""
+def test_lead_and_tail_have_the_requested_length(engine: HibariEngine, text: str) -> None:
+    """For any first and last phoneme the lead and tail are as requested, and the parts cut are silent."""
     long = engine.plan(segment(text), options(lead_s=9.0, tail_s=9.0))
     short = engine.plan(segment(text), options(lead_s=0.025, tail_s=0.05))
     everything, samples = speak(engine, long), speak(engine, short)
@@ -185,8 +187,8 @@ def test_sound_begins_and_ends_where_asked(engine: HibariEngine, text: str) -> N
     assert np.abs(everything[before + len(samples) :]).max() < SOUND / 4
 
 
-def test_no_more_silence_than_the_model_makes(engine: HibariEngine) -> None:
-    """Silence is never padded up to what is wanted, and the utterance tells how much there is."""
+def test_silence_is_never_padded(engine: HibariEngine) -> None:
+    """The utterance reports the actual silence if the model gives less than requested."""
     utterance = engine.plan(segment("Yes."), options(lead_s=9.0, tail_s=9.0))
     samples = speak(engine, utterance)
     assert np.flatnonzero(np.abs(samples) >= SOUND)[0] == round(utterance.lead_s * SAMPLE_RATE)
@@ -195,7 +197,7 @@ def test_no_more_silence_than_the_model_makes(engine: HibariEngine) -> None:
 
 
 def test_timings_follow_the_words(engine: HibariEngine) -> None:
-    """Each word has its place in the source and a time within the sound, in order, and loud."""
+    """Each word has its position in the source and a time within the audio, in order, and is loud there."""
     text = "After the storm, the harbour was full of broken boats."
     utterance = engine.plan(segment(text, start=40), options())
     samples = speak(engine, utterance)
@@ -210,7 +212,7 @@ def test_timings_follow_the_words(engine: HibariEngine) -> None:
 
 
 def test_pauses_lie_between_words(engine: HibariEngine) -> None:
-    """The pause at a comma belongs to neither of the words beside it."""
+    """The pause at a comma belongs to neither neighbour."""
     utterance = engine.plan(segment("After the storm, the harbour was full."), options())
     storm, the = utterance.timings[2:4]
     samples = speak(engine, utterance)
@@ -229,16 +231,16 @@ def test_speed_changes_the_length(engine: HibariEngine) -> None:
 @pytest.mark.parametrize("speed", [0.25, 4.0])
 @pytest.mark.parametrize("text", ["A", "Hm", "Nine,", TEXT])
 def test_extreme_speeds_and_short_words_are_spoken(engine: HibariEngine, text: str, speed: float) -> None:
-    """The shortest texts and the limits of speed give sound, streamed as offline."""
+    """The shortest texts at the limits of speed give audio, streamed as offline."""
     utterance = engine.plan(segment(text), options(speed=speed))
     whole = speak(engine, utterance)
-    assert np.abs(whole).max() > SOUND / 4  # the model swallows a lone "A" at speed 4
+    assert np.abs(whole).max() > SOUND / 4  # the model barely voices a lone "A" at speed 4
     assert len(whole) == HOP * (utterance.num_frames or 0)
     assert np.array_equal(speak(engine, utterance, [1, 3, 50]), whole)
 
 
 def test_long_segments_are_planned_in_parts(engine: HibariEngine) -> None:
-    """Far more phonemes than the model was trained on are spoken to the end, with every word timed."""
+    """A segment far longer than the training data is spoken to the end, with every word timed."""
     text = "the children ran outside and found a shallow lake " * 24
     utterance = engine.plan(segment(text), options())
     assert len(utterance.phonemes) > 1000
@@ -252,26 +254,25 @@ def test_long_segments_are_planned_in_parts(engine: HibariEngine) -> None:
 
 @pytest.mark.parametrize("text", ["", "   ", "...!", "—"])
 def test_text_without_words_is_done_at_once(engine: HibariEngine, text: str) -> None:
-    """Nothing to say gives an utterance of no frames that is done."""
+    """A text without words gives an utterance of no frames that is done."""
     utterance = engine.plan(segment(text), options())
     assert (utterance.done, utterance.num_frames, utterance.timings) == (True, 0, ())
 
 
 def test_unknown_phonemes_are_skipped_by_rule(engine: HibariEngine) -> None:
-    """A word none of whose phonemes the voice has is left out and named; the rest is spoken."""
+    """A word without any known phoneme is left out and reported; the rest is spoken."""
     utterance = engine.plan(segment("Tea 日本 now.", start=9), options())
     assert utterance.skipped == (Skipped(Span(13, 15), "phoneme_not_in_voice"),)
     assert [timing.text for timing in utterance.timings] == ["Tea", "now"]
 
 
-def test_phonemes_are_those_given_to_the_model(engine: HibariEngine) -> None:
-    """Phonemes and marks are told in the order in which they were given to the model."""
+def test_the_plan_lists_the_phonemes_given_to_the_model(engine: HibariEngine) -> None:
+    """Phonemes and marks are listed in the order of the model's input."""
     assert "".join(engine.plan(segment("Hello there."), options()).phonemes) == "həlˈO ðˈɛɹ."
 
 
-def test_gain_scales_and_bends(files: dict[str, Path], words: Words, offline: Samples) -> None:
-    """The gain multiplies the samples, which come near full scale but are not cut off; the onset is sought in what is
-    heard."""
+def test_gain_scales_and_soft_clips(files: dict[str, Path], words: LexiconFrontEnd, offline: Samples) -> None:
+    """The gain multiplies the samples, which approach full scale without clipping; the onset is sought after it."""
     engine = HibariEngine.load(files, front_end=words, gain=4.0)
     utterance = engine.plan(segment(TEXT), options())
     loud = speak(engine, utterance)
@@ -282,7 +283,9 @@ def test_gain_scales_and_bends(files: dict[str, Path], words: Words, offline: Sa
     assert np.allclose(loud[5000 + shift : 20000 + shift][quiet], 4 * offline[5000:20000][quiet], atol=1e-6)
 
 
-def test_a_missing_file_is_a_voice_not_ready(files: dict[str, Path], words: Words, tmp_path: Path) -> None:
+def test_missing_and_damaged_files_are_not_ready(
+    files: dict[str, Path], words: LexiconFrontEnd, tmp_path: Path
+) -> None:
     """Files that are absent, empty or damaged raise VoiceNotReady with the command to run."""
     damaged = tmp_path / "decoder.onnx"
     damaged.write_bytes(b"damaged")
@@ -302,8 +305,8 @@ def test_a_missing_file_is_a_voice_not_ready(files: dict[str, Path], words: Word
         HibariEngine.load({k: v for k, v in files.items() if k != "vocab.json"}, front_end=words)
 
 
-def test_a_failing_graph_is_a_failed_synthesis(files: dict[str, Path], words: Words) -> None:
-    """An error inside the runtime comes out as SynthesisFailed with its cause, without the text."""
+def test_a_failing_graph_raises_synthesis_failed(files: dict[str, Path], words: LexiconFrontEnd) -> None:
+    """An error inside the runtime is raised as SynthesisFailed with its cause, without the text."""
     engine = HibariEngine.load(files | {"decoder.onnx": files["plan.onnx"]}, front_end=words)
     with pytest.raises(SynthesisFailed) as raised:
         engine.plan(segment("secret"), options())
@@ -311,7 +314,7 @@ def test_a_failing_graph_is_a_failed_synthesis(files: dict[str, Path], words: Wo
     assert "secret" not in raised.value.message
 
 
-def test_an_utterance_of_another_engine_is_refused(engine: HibariEngine) -> None:
+def test_an_utterance_of_another_engine_is_rejected(engine: HibariEngine) -> None:
     """Stepping an utterance that this engine did not plan raises SynthesisFailed."""
     planned = engine.plan(segment("Yes."), options())
     foreign = Utterance(planned.segment, (), (), (), 9, 0.0, 0.0, 0, False)
@@ -330,14 +333,14 @@ def test_unknown_words_get_phonemes(files: dict[str, Path]) -> None:
 
 
 def test_words_without_letters_have_no_phonemes() -> None:
-    """The net for unknown words says nothing of what holds no letter that it knows."""
+    """The net for unknown words gives None for text without known letters."""
     read = load_oov(ASSETS / "oov.onnx")
     assert read("") is None
     assert read("语流") is None
 
 
 def test_the_net_for_unknown_words_needs_its_files(tmp_path: Path) -> None:
-    """Without its files, it is the voice that is not ready."""
+    """Missing files raise VoiceNotReady."""
     with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
         load_oov(tmp_path / "oov.onnx")
     (tmp_path / "oov.onnx").write_bytes((ASSETS / "oov.onnx").read_bytes())
@@ -348,6 +351,6 @@ def test_the_net_for_unknown_words_needs_its_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", [TEXT, "..."])
 def test_reading_is_timed_within_the_plan(engine: HibariEngine, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
-    """A plan tells how long the front end took, whether there was anything to say or not."""
+    """A plan has the duration of the front end, with and without text to speak."""
     monkeypatch.setattr("yuliu.engines.hibari.engine.perf_counter", iter([7.0, 7.25]).__next__)
     assert engine.plan(segment(text), options()).front_end_s == 0.25

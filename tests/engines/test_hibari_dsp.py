@@ -1,4 +1,4 @@
-"""Signal processing of hibari: the same sound as its own, whatever the blocks."""
+"""Signal processing of hibari: the same samples as its own code, for any blocks."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def in_blocks(case: Case, ends: list[int]) -> list[Floats]:
     return blocks
 
 
-class GivenNoise:
-    """Stands in for numpy's generator in hibari's own code: hands out the noise of a case."""
+class FixedNoise:
+    """Replaces numpy's generator in hibari's own code: returns the noise of a case."""
 
     def __init__(self, noise: Floats) -> None:
         self.noise = noise
@@ -58,11 +58,11 @@ class GivenNoise:
 
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 99), num_frames=st.integers(3, 60))
-def test_sounds_as_hibari_itself(seed: int, num_frames: int) -> None:
-    """Given the same noise, a whole utterance is what the package's own code makes of it, to float precision."""
+def test_samples_equal_those_of_the_original_code(seed: int, num_frames: int) -> None:
+    """Given the same noise, a whole utterance equals the output of the package to float precision."""
     case = make_case(seed, num_frames)
     lh, theta, ln, lr, phi = case.spectra.T.copy().reshape(5, NUM_BINS, num_frames)
-    theirs: NDArray[np.float32] = dsp.synth(lh, theta, ln, lr, phi, case.f0, GivenNoise(case.noise))
+    theirs: NDArray[np.float32] = dsp.synth(lh, theta, ln, lr, phi, case.f0, FixedNoise(case.noise))
     (ours,) = in_blocks(case, [num_frames])
     assert ours.dtype == np.float32
     np.testing.assert_allclose(ours, theirs, atol=2e-5 * np.abs(theirs).max())
@@ -80,15 +80,15 @@ def test_blocks_join_without_a_seam(seed: int, cuts: set[int]) -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(cuts=st.sets(st.integers(2, 39), max_size=8))
-def test_samples_come_two_frames_behind(cuts: set[int]) -> None:
-    """Every block leaves all samples complete but those of the last two frames; the last one leaves none."""
+def test_samples_lag_two_frames(cuts: set[int]) -> None:
+    """Each block completes all samples except those of its last two frames; the last block completes all."""
     ends = [*sorted(cuts), 40]
     lengths = np.cumsum([len(block) for block in in_blocks(make_case(1, 40), ends)])
     expected = [(end - LAG_FRAMES) * HOP for end in ends[:-1]] + [40 * HOP]
     assert lengths.tolist() == expected
 
 
-def test_noise_depends_on_seed_and_frame_only() -> None:
+def test_noise_depends_only_on_seed_and_frame() -> None:
     """The same seed and first frame give the same noise, others give other noise, of about unit variance."""
     table = NoiseTable(1 << 16)
     noise = table.frames(7, 96, 48)
@@ -99,7 +99,7 @@ def test_noise_depends_on_seed_and_frame_only() -> None:
     assert noise.std() == pytest.approx(1.0, abs=0.02)
 
 
-def test_noise_takes_any_seed() -> None:
+def test_noise_accepts_any_seed() -> None:
     """Negative and very large seeds work as well."""
     table = NoiseTable(4096)
     assert not np.array_equal(table.frames(-1, 0, 3), table.frames(1 << 63, 0, 3))

@@ -1,4 +1,4 @@
-"""Scripts and tracks: how long scripts are cut, and where words lie in time."""
+"""Scripts and tracks: division of long scripts, and times of words."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ words = st.builds(line, st.text("abc", min_size=1, max_size=30), st.sampled_from
 
 @given(lines=st.lists(words, max_size=40), max_symbols=st.integers(1, 60))
 def test_parts_hold_all_words_in_order(lines: list[TrackWord], max_symbols: int) -> None:
-    """Parts joined are the script, none is empty, and none of several words is too long."""
+    """The joined parts equal the script, none is empty, and none with several words is too long."""
     parts = split_lines(lines, max_symbols=max_symbols)
     assert [word for part in parts for word in part] == lines
     for part in parts:
         assert len(part) == 1 or 0 < sum(word.num_symbols for word in part) <= max_symbols
 
 
-def test_long_scripts_are_cut_behind_punctuation() -> None:
-    """A cut is made behind the last punctuation that fits, if that lies in the second half."""
+def test_long_scripts_are_cut_after_punctuation() -> None:
+    """A cut follows the last punctuation that fits, if that lies in the second half."""
     lines = [line("aaa", ", "), line("aaaa"), line("aa", ", "), line("aa"), line("aaaa")]
     assert split_lines(lines, max_symbols=16) == [lines[:3], lines[3:]]
 
 
 def test_scripts_without_punctuation_are_cut_between_words() -> None:
-    """Where there is no punctuation, as many words as fit are taken."""
+    """Without punctuation, a part takes all words that fit."""
     lines = [line("aaa")] * 5
     assert [len(part) for part in split_lines(lines, max_symbols=9)] == [2, 2, 1]
 
 
 def test_no_space_ends_a_part() -> None:
-    """The space behind the last word is not given to the model, its punctuation is."""
+    """The model does not get the space after the last word, but gets its punctuation."""
     assert symbols_of([line("ab"), line("c", ". ")]) == ("a", "b", " ", "c", ".")
 
 
-def test_words_lie_where_they_are_heard() -> None:
-    """A word's place is that of its phonemes, earlier by the lag of the durations, without silence at its ends."""
+def test_word_times_match_the_audible_sound() -> None:
+    """The time of a word is that of its phonemes, earlier by the lag of the durations, without silence at its ends."""
     lag = alignment_lag_frames(1.0)
     loudness = [SILENT] * 6 + [LOUD] * 8 + [SILENT] * 6 + [LOUD] * 4 + [SILENT] * 6
     edges = [edge + lag for edge in (0, 4, 12, 16, 20, 24, 26)]
@@ -63,8 +63,8 @@ def test_words_lie_where_they_are_heard() -> None:
     assert (track.onset, track.fade_end) == (6, 24)
 
 
-def test_joints_lose_their_silence() -> None:
-    """Between two parts only a tenth of a second of silence is left, and later words move up with it."""
+def test_silence_at_joints_is_shortened() -> None:
+    """Only a tenth of a second of silence is left between two parts, and later words move up with it."""
     loudness = [SILENT] * 20 + [LOUD] * 10 + [SILENT] * 20
     plan = planned([0, 24, 34, 50], loudness)
     track = lay_track([[line("a", "")], [line("b", "")]], [plan, plan], speed=1.0)
@@ -73,6 +73,6 @@ def test_joints_lose_their_silence() -> None:
     assert track.f0[33:35].tolist() == [33.0, 16.0]
 
 
-def test_a_silent_plan_is_heard_as_a_whole() -> None:
-    """If no frame is predicted to be heard, none is taken for silence."""
+def test_a_silent_plan_is_kept_whole() -> None:
+    """If no frame is predicted to be audible, none is cut as silence."""
     assert heard(np.full(9, SILENT, np.float32)) == (0, 9)

@@ -1,4 +1,4 @@
-"""The vocoder with its real weights: faithful to the published graph, and exact however it is cut into steps."""
+"""The vocoder with its real weights: faithful to the published graph, and exact for any division into steps."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
-from yuliu.engines.fastspeech2 import convert_melgan as surgery
-from yuliu.engines.fastspeech2 import melgan
+from yuliu.engines.fastspeech2 import convert_melgan, melgan
 from yuliu.engines.fastspeech2.engine import FastSpeech2, read_symbols
 from yuliu.engines.fastspeech2.litert import LiteRtGraph
 from yuliu.engines.fastspeech2.melgan import HOP_SAMPLES, LOOK_AHEAD_FRAMES, MelGan
@@ -36,17 +35,17 @@ NUM_FRAMES = 150
 
 @pytest.fixture(scope="module")
 def vocoder(baker_files: dict[str, Path]) -> MelGan:
-    """The vocoder, loaded once."""
+    """Return the vocoder, loaded once."""
     return MelGan(baker_files["melgan.onnx"])
 
 
 def mel_of(seed: int, num_frames: int = NUM_FRAMES) -> NDArray[np.float32]:
-    """Any spectrogram: noise makes every tap of every filter matter, more than speech does."""
+    """Return a spectrogram of noise, which exercises every tap of every filter more than speech does."""
     return np.random.default_rng(seed).standard_normal((num_frames, 80)).astype(np.float32)
 
 
 def in_steps(vocoder: MelGan, mel: NDArray[np.float32], cuts: list[int]) -> Samples:
-    """The sound of all frames but the look-ahead, with steps ending at ``cuts``."""
+    """Return the audio of all frames but the look-ahead, with steps ending at ``cuts``."""
     chunks: list[Samples] = []
     state: State = ()
     edges = [0, *(cut + LOOK_AHEAD_FRAMES for cut in cuts), len(mel)]
@@ -59,7 +58,7 @@ def in_steps(vocoder: MelGan, mel: NDArray[np.float32], cuts: list[int]) -> Samp
 @settings(deadline=None, max_examples=40)
 @given(st.integers(0, 3), st.sets(st.integers(1, NUM_FRAMES - LOOK_AHEAD_FRAMES - 1)))
 def test_any_cut_gives_the_samples_of_one_step_bit_for_bit(vocoder: MelGan, seed: int, cuts: set[int]) -> None:
-    """Steps of any widths, single frames included, give the very samples of the whole."""
+    """Steps of any widths, single frames included, give the same samples as the whole."""
     mel = mel_of(seed)
     whole = in_steps(vocoder, mel, [])
     parts = in_steps(vocoder, mel, sorted(cuts))
@@ -69,15 +68,15 @@ def test_any_cut_gives_the_samples_of_one_step_bit_for_bit(vocoder: MelGan, seed
 
 
 def test_steps_of_one_frame_are_exact(vocoder: MelGan) -> None:
-    """The narrowest steps there are."""
+    """One frame is the narrowest possible step."""
     mel = mel_of(5, 60)
     cuts = list(range(1, 60 - LOOK_AHEAD_FRAMES))
     assert np.array_equal(in_steps(vocoder, mel, cuts), in_steps(vocoder, mel, []))
 
 
 @pytest.mark.parametrize(("away", "heard"), [(-23, False), (-20, True), (20, True), (22, False)])
-def test_a_sample_depends_on_the_frames_around_it(vocoder: MelGan, away: int, heard: bool) -> None:
-    """A change in the look-ahead, or as far behind, changes a frame's sound; one beyond it does not."""
+def test_a_sample_depends_only_on_the_frames_around_it(vocoder: MelGan, away: int, heard: bool) -> None:
+    """A change within the look-ahead on either side changes the audio of a frame; one further away does not."""
     mel = mel_of(7)
     at = NUM_FRAMES // 2
     changed = mel.copy()
@@ -87,7 +86,7 @@ def test_a_sample_depends_on_the_frames_around_it(vocoder: MelGan, away: int, he
 
 
 def test_a_state_is_a_value(vocoder: MelGan) -> None:
-    """A step repeated from the same state gives the same samples, whatever was rendered in between."""
+    """A step repeated from the same state gives the same samples, regardless of steps in between."""
     mel = mel_of(2)
     _, state = vocoder.step(mel[:40])
     first, _ = vocoder.step(mel[40:60], state)
@@ -98,20 +97,20 @@ def test_a_state_is_a_value(vocoder: MelGan) -> None:
 
 
 def test_silence_begins_without_a_click(vocoder: MelGan) -> None:
-    """What a first step takes for the past makes no transient: silence is silent from its first sample on."""
+    """The initial state causes no transient: silence is silent from its first sample on."""
     silence = np.full((4, 80), -2.0, np.float32)
     sound = in_steps(vocoder, np.concatenate([silence, mel_of(1, 40) / 4]), [])
     assert np.abs(sound[: 3 * HOP_SAMPLES]).max() < 10 ** (-60 / 20)
 
 
-def test_both_sides_agree_on_the_lag() -> None:
-    """What the graph was written for is what the engine counts with."""
-    assert surgery.LOOK_AHEAD_FRAMES == LOOK_AHEAD_FRAMES
-    assert surgery.EARLY_SAMPLES == melgan._EARLY_SAMPLES
+def test_graph_and_engine_agree_on_the_lag() -> None:
+    """The engine counts with the constants that the graph was written for."""
+    assert convert_melgan.LOOK_AHEAD_FRAMES == LOOK_AHEAD_FRAMES
+    assert convert_melgan.EARLY_SAMPLES == melgan._EARLY_SAMPLES
 
 
-def test_it_is_the_published_network(vocoder: MelGan, baker_files: dict[str, Path]) -> None:
-    """On speech, the graph written anew differs from the published one by the latter's rounding to 8 bits."""
+def test_the_graph_equals_the_published_network(vocoder: MelGan, baker_files: dict[str, Path]) -> None:
+    """On speech, the rewritten graph differs from the published one only by the latter's rounding to 8 bits."""
     ids = read_symbols(baker_files["baker_mapper.json"])
     units = [
         Unit(Span(0, 1), "", phonemes, "#1") for phonemes in [("d", "a4"), ("j", "ia1"), ("z", "ao3"), ("sh", "ang5")]
@@ -126,15 +125,15 @@ def test_it_is_the_published_network(vocoder: MelGan, baker_files: dict[str, Pat
     assert 10 * np.log10(np.mean(published[inside] ** 2) / np.mean(error**2)) > 22
 
 
-def test_a_wrong_number_of_mel_bins_fails_as_synthesis(vocoder: MelGan) -> None:
-    """What the runtime refuses becomes SynthesisFailed, with its cause."""
+def test_a_wrong_number_of_mel_bins_raises_synthesis_failed(vocoder: MelGan) -> None:
+    """An error of the runtime becomes SynthesisFailed, with its cause."""
     with pytest.raises(SynthesisFailed) as caught:
         vocoder.step(np.zeros((30, 79), np.float32))
     assert caught.value.__cause__ is not None
 
 
 def test_a_damaged_file_is_not_ready(tmp_path: Path) -> None:
-    """A file that is no model, or is missing, says that the voice must be pulled again."""
+    """The error for a damaged or missing file says that the voice must be pulled again."""
     path = tmp_path / "melgan.onnx"
     with pytest.raises(VoiceNotReady, match="yuliu voices pull"):
         MelGan(path)

@@ -1,4 +1,4 @@
-"""The real voices at every pace: as fast as asked for, and as loud."""
+"""The real voices at every pace: speed and loudness as requested."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("voice", TEXTS)
-def test_the_pace_is_what_was_asked_for(voice: str) -> None:
-    """Also where the model itself gets no faster, or gets softer: FastSpeech2 by 18 dB at four times its pace."""
+def test_the_pace_is_as_requested(voice: str) -> None:
+    """The model alone stops getting faster, or gets softer: FastSpeech2 by 18 dB at four times its pace."""
     with yuliu.open(voice) as synthesizer:
         meter = pyloudnorm.Meter(synthesizer.sample_rate)
         found = {}
@@ -33,7 +33,7 @@ def test_the_pace_is_what_was_asked_for(voice: str) -> None:
 
 
 @pytest.mark.parametrize("voice", TEXTS)
-def test_words_sound_within_the_sound_at_every_pace(voice: str) -> None:
+def test_timings_lie_within_the_audio_at_every_pace(voice: str) -> None:
     with yuliu.open(voice) as synthesizer:
         for speed in (MIN_SPEED, 1.0, 2.0, MAX_SPEED):
             audio = synthesizer.speak(TEXTS[voice], options=StreamOptions(speak=SpeakOptions(speed=speed)))

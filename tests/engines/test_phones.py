@@ -1,4 +1,4 @@
-"""What FastSpeech2 is given and what is made of its durations: pure, so no weights are needed."""
+"""Input of FastSpeech2 and layout of its durations; pure, without weights."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MARKS = ("#0", "#1", "#2", "#3")
 
 
 def units(marks: list[str]) -> list[Unit]:
-    """One syllable for each mark, which stands behind it."""
+    """Return one syllable for each mark, which stands after it."""
     return [Unit(Span(at, at + 1), "好", ("h", "ao3"), after=mark) for at, mark in enumerate(marks)]
 
 
 @st.composite
 def runs(draw: st.DrawFn) -> list[ScriptRun]:
-    """Scripts with any durations and any frames audible, as a bad model might give them."""
+    """Draw scripts with any durations and any audible frames, as a bad model might give them."""
     marks = draw(st.lists(st.sampled_from(MARKS), min_size=1, max_size=12))
     drawn = []
     for script in write_scripts(units(marks), max_units=draw(st.integers(1, 6))):
@@ -34,14 +34,14 @@ def runs(draw: st.DrawFn) -> list[ScriptRun]:
 
 
 def run_of(marks: list[str], durations: list[int], audible: range) -> ScriptRun:
-    """One run with one stretch of audible frames."""
+    """Return one run with one stretch of audible frames."""
     (script,) = write_scripts(units(marks), max_units=len(marks))
     edges = tuple(int(edge) for edge in np.cumsum([0, *durations]))
     return ScriptRun(script, edges, np.isin(np.arange(edges[-1]), audible))
 
 
 def test_symbols_stand_between_silence_and_end_mark() -> None:
-    """Marks stand between syllables; silence and the end mark replace the last one, as the model was trained."""
+    """Marks stand between syllables; silence and the end mark replace the last one, as in training."""
     (script,) = write_scripts(units(["#1", "#3", "#0"]), max_units=9)
     assert script.symbols == (
         "sil", "h", "ao3", "#1", "h", "ao3", "#3", "h", "ao3", "sil", "eos",
@@ -50,8 +50,8 @@ def test_symbols_stand_between_silence_and_end_mark() -> None:
 
 
 @pytest.mark.parametrize("mark", ["", "。", "#4"])
-def test_a_mark_the_model_lacks_counts_as_inside_a_word(mark: str) -> None:
-    """Whatever a front end puts between units, the model gets a mark that it knows."""
+def test_an_unknown_mark_counts_as_inside_a_word(mark: str) -> None:
+    """For any mark of a front end, the model gets a mark that it knows."""
     (script,) = write_scripts(units([mark, ""]), max_units=2)
     assert script.symbols[3] == "#0"
 
@@ -66,13 +66,13 @@ def test_scripts_hold_each_unit_once_in_order(marks: list[str], max_units: int) 
 
 
 def test_long_texts_are_cut_at_the_strongest_mark() -> None:
-    """A pause within the second half of what fits is preferred to filling the run."""
+    """A pause in the second half of the run is preferred to filling the run."""
     marks = ["#0", "#1", "#3", "#2", "#0", "#3", "#0", "#2", "#0", "#0", "#0"]
     assert [len(script.units) for script in write_scripts(units(marks), max_units=8)] == [6, 5]
 
 
-def test_outer_silence_is_cut_to_what_is_asked_for() -> None:
-    """Silence is measured from the frames that can be heard, not from the durations."""
+def test_outer_silence_is_cut_to_the_requested_length() -> None:
+    """Silence is measured from the audible frames, not from the durations."""
     run = run_of(["#0"], [10, 3, 7, 8, 6], range(14, 25))
     layout = lay_out([run], lead_frames=2, tail_frames=4)
     assert (layout.first_frame, layout.num_frames) == (12, 17)
@@ -81,19 +81,19 @@ def test_outer_silence_is_cut_to_what_is_asked_for() -> None:
 
 
 def test_silence_is_never_padded() -> None:
-    """Where the model gives less silence than is asked for, all of it is kept and told."""
+    """If the model gives less silence than requested, all of it is kept and reported."""
     layout = lay_out([run_of(["#0"], [1, 3, 7, 2, 1], range(1, 13))], lead_frames=5, tail_frames=5)
     assert (layout.first_frame, layout.num_frames, layout.lead_frames, layout.tail_frames) == (0, 14, 1, 1)
 
 
-def test_a_run_that_cannot_be_heard_is_kept_whole() -> None:
-    """Nothing is cut on the word of a detector that has found nothing."""
+def test_an_inaudible_run_is_kept_whole() -> None:
+    """A detector that finds nothing cuts nothing."""
     layout = lay_out([run_of(["#0"], [4, 3, 7, 4, 2], range(0))], lead_frames=0, tail_frames=0)
     assert (layout.first_frame, layout.num_frames) == (0, 20)
 
 
-def test_syllables_reach_to_each_other_but_not_over_pauses() -> None:
-    """A mark inside a clause sounds as its syllable does; the silence of #3 belongs to none."""
+def test_syllables_extend_to_each_other_but_not_over_pauses() -> None:
+    """A mark inside a clause belongs to its syllable; the silence of #3 belongs to none."""
     (script,) = write_scripts(units(["#1", "#3", "#0"]), max_units=3)
     edges = tuple(int(edge) for edge in np.cumsum([0, 4, 3, 5, 8, 3, 5, 20, 3, 5, 8, 4]))
     audible = np.isin(np.arange(edges[-1]), [*range(4, 38), *range(48, 60)])
@@ -101,8 +101,8 @@ def test_syllables_reach_to_each_other_but_not_over_pauses() -> None:
 
 
 @given(runs(), st.integers(0, 12), st.integers(0, 12))
-def test_layouts_hold_for_any_durations(drawn: list[ScriptRun], lead_frames: int, tail_frames: int) -> None:
-    """Kept frames lie within their runs, places are in order and within what is heard, silences add up."""
+def test_layouts_are_valid_for_any_durations(drawn: list[ScriptRun], lead_frames: int, tail_frames: int) -> None:
+    """Kept frames lie within their runs, places are in order within the audible part, and silences add up."""
     layout = lay_out(drawn, lead_frames=lead_frames, tail_frames=tail_frames)
     total = sum(stop - start for start, stop in layout.kept)
     assert all(0 <= start <= stop <= run.num_frames for run, (start, stop) in zip(drawn, layout.kept, strict=True))

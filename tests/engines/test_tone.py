@@ -1,4 +1,4 @@
-"""The weightless engine keeps its promises, so that what is tested with it means something."""
+"""The tone engine keeps its contract, so that tests can rely on it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MANNERS: list[ToneManner] = ["frames", "autoregressive", "remote"]
 
 
 def steps(engine: ToneEngine, text: str, sizes: list[int]) -> list[Samples]:
-    """What each step gives."""
+    """Return the samples of each step."""
     utterance = engine.plan(segment(text), OPTIONS)
     given_: list[Samples] = []
     while not utterance.done:
@@ -34,15 +34,15 @@ def steps(engine: ToneEngine, text: str, sizes: list[int]) -> list[Samples]:
 
 
 @given(st.text("ab 你", max_size=30), st.sampled_from(MANNERS), st.lists(st.integers(1, 80), min_size=1, max_size=3))
-def test_a_text_sounds_alike_in_each_manner_and_any_steps(text: str, manner: Any, sizes: list[int]) -> None:
-    """A tone is told apart by its text only."""
+def test_a_text_has_the_same_samples_in_each_manner_and_any_steps(text: str, manner: Any, sizes: list[int]) -> None:
+    """A tone depends only on its text."""
     samples = np.concatenate([np.zeros(0), *steps(ToneEngine(manner=manner), text, sizes)])
     plan = ToneEngine().plan(segment(text, 50), OPTIONS)
     assert np.array_equal(samples, tone(plan.segment, 0, (plan.num_frames or 0) * ToneEngine.HOP))
 
 
-def test_manners_differ_in_what_a_step_gives() -> None:
-    """As asked; in blocks; a packet after some polls without any, and an end that is told apart."""
+def test_each_manner_has_its_own_size_of_results() -> None:
+    """Steps give the requested frames; or blocks; or a packet after some empty polls, and a separate end."""
     sizes = {
         manner: [len(each) // 240 for each in steps(ToneEngine(manner=manner), "one two", [10])] for manner in MANNERS
     }
@@ -55,15 +55,15 @@ def test_manners_differ_in_what_a_step_gives() -> None:
         assert ToneEngine(manner=manner).plan(segment("..."), OPTIONS).num_frames == 0
 
 
-def test_different_texts_sound_differently() -> None:
-    """Swapped or doubled segments are heard."""
+def test_different_texts_have_different_samples() -> None:
+    """Swapped and doubled segments are audible."""
     sounds = {tone(segment(f"text {number}"), 1000, 1240).tobytes() for number in range(20)}
     assert len(sounds) == 20
 
 
 @pytest.mark.parametrize("call", ["plan", "step"])
 def test_scripts_count_calls(call: str) -> None:
-    """Told to fail at the second call, it fails at that one, with the error it was told."""
+    """A failure scripted for the second call is raised by that call, with the scripted error."""
     for error in (ValueError, SystemExit):
         engine = ToneEngine(ToneScript(**{f"fail_{call}s": frozenset({1})}, error=error))  # type: ignore[arg-type]
 
@@ -79,8 +79,8 @@ def test_scripts_count_calls(call: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["plan", "step"])
-def test_what_hangs_returns_when_it_is_released(call: str) -> None:
-    """And then gives what it would have given."""
+def test_a_hung_call_returns_once_released(call: str) -> None:
+    """It returns its usual result."""
     engine = ToneEngine(ToneScript(**{f"hang_{call}s": frozenset({0})}))  # type: ignore[arg-type]
     made: list[Samples] = []
     thread = threading.Thread(target=lambda: made.extend(steps(engine, "one", [100])))
@@ -92,8 +92,8 @@ def test_what_hangs_returns_when_it_is_released(call: str) -> None:
     assert len(made[0]) == 12 * 240
 
 
-def test_spoilt_steps_are_spoilt() -> None:
-    """Half, double, one result less, or nothing moves."""
+def test_spoiled_steps_break_the_contract() -> None:
+    """They give half or double the samples, one result less, or no progress."""
     found = {}
     for spoil in ("none", "short", "long", "lost", "still"):
         engine = ToneEngine(ToneScript(spoil=spoil, spoil_steps=frozenset({0})))

@@ -1,4 +1,4 @@
-"""What an engine may give, and what it may not."""
+"""Valid and invalid results of an engine."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ SEGMENT = segment("one two three")
 
 
 @given(st.sampled_from(["frames", "autoregressive", "remote"]), st.lists(st.integers(1, 90), min_size=1, max_size=4))
-def test_each_manner_keeps_it_to_the_end(manner: Any, sizes: list[int]) -> None:
-    """However large the steps are."""
+def test_each_manner_keeps_the_contract_to_the_end(manner: Any, sizes: list[int]) -> None:
+    """The contract holds for any size of steps."""
     engine = ToneEngine(manner=manner)
     utterance = engine.plan(SEGMENT, OPTIONS)
     check_plan(SEGMENT, utterance)
@@ -44,7 +44,7 @@ def test_each_manner_keeps_it_to_the_end(manner: Any, sizes: list[int]) -> None:
         ({"num_frames": 0}, "not done"),
     ],
 )
-def test_a_plan_that_cannot_be(change: dict[str, Any], breach: str) -> None:
+def test_an_invalid_plan_is_rejected(change: dict[str, Any], breach: str) -> None:
     """The message names the breach."""
     plan = replace(ToneEngine().plan(SEGMENT, OPTIONS), **change)
     with pytest.raises(SynthesisFailed, match=f"contract.*{breach}"):
@@ -66,8 +66,8 @@ def test_a_plan_that_cannot_be(change: dict[str, Any], breach: str) -> None:
         (np.zeros(2400, np.float32), {"done": True}, "before its last frame"),
     ],
 )
-def test_a_step_of_known_length_that_cannot_be(samples: Any, change: dict[str, Any], breach: str) -> None:
-    """Of ten frames."""
+def test_an_invalid_step_of_known_length_is_rejected(samples: Any, change: dict[str, Any], breach: str) -> None:
+    """The utterance has ten frames."""
     engine = ToneEngine()
     requests = [StepRequest(engine.plan(SEGMENT, OPTIONS), 10)]
     (good,) = engine.step(requests)
@@ -84,8 +84,8 @@ def test_a_step_of_known_length_that_cannot_be(samples: Any, change: dict[str, A
         (0, {"num_frames": 99}, "known before the end"),
     ],
 )
-def test_a_step_of_unknown_length_that_cannot_be(num_samples: int, change: dict[str, Any], breach: str) -> None:
-    """Of an utterance that has 25 frames so far; without a change it may give nothing."""
+def test_an_invalid_step_of_unknown_length_is_rejected(num_samples: int, change: dict[str, Any], breach: str) -> None:
+    """The utterance has 25 frames so far; without a change an empty step is valid."""
     engine = ToneEngine(manner="autoregressive")
     (first,) = engine.step([StepRequest(engine.plan(SEGMENT, OPTIONS), 10)])
     requests = [StepRequest(first.utterance, 10)]
@@ -98,8 +98,8 @@ def test_a_step_of_unknown_length_that_cannot_be(num_samples: int, change: dict[
         )
 
 
-def test_as_many_results_as_requests() -> None:
-    """Neither more nor less."""
+def test_the_number_of_results_must_equal_that_of_requests() -> None:
+    """More or fewer results are rejected."""
     engine = ToneEngine()
     requests = [StepRequest(engine.plan(SEGMENT, OPTIONS), 10)] * 2
     results = engine.step(requests)
