@@ -28,3 +28,11 @@ def test_letters_that_are_never_composed_are_unchanged(letter: str) -> None:
 def test_accents_without_a_letter_are_dropped_and_squared_units_spelled_out(letter: str, plain: str) -> None:
     """The rules know the plain forms."""
     assert fold(f"5{letter}b").text == f"5{plain}b"
+
+
+@pytest.mark.parametrize(
+    ("char", "plain"), [("\u02d8", ""), ("\u00bd", "1/2"), ("\u00b2", "^2"), ("\u33a1", "m^2"), ("\u0663", "3")]
+)
+def test_numbers_and_accents_have_plain_forms(char: str, plain: str) -> None:
+    """Fractions, powers, squared units and digits become ASCII; a spacing accent disappears."""
+    assert fold(char).text.strip() == plain

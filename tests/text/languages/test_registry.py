@@ -22,6 +22,7 @@ from yuliu.text.languages import (
     register,
     unregister,
 )
+from yuliu.text.languages.definition import as_written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -163,3 +164,10 @@ def test_a_language_without_a_front_end_is_read_as_written() -> None:
 def test_any_text_finds_a_language_or_none(tag: str) -> None:
     """No text raises."""
     assert find_language(tag) in (None, "zh", "en")
+
+
+def test_a_language_without_a_front_end_is_passed_on_as_written() -> None:
+    """The spoken form is the text in one piece, or nothing for no text."""
+    front_end = as_written(None)
+    assert [piece.spoken for piece in front_end.read("こんにちは").pieces] == ["こんにちは"]
+    assert front_end.read("").pieces == ()

@@ -219,3 +219,23 @@ def test_a_document_in_an_unknown_language_is_refused() -> None:
         parse_pls(lexicon.format("fr").encode())
     found = [parse_pls(lexicon.format(tag).encode()).entries[0].lang for tag in ("mul", "", "EN-us", "cmn-Hans")]
     assert found == [None, None, "en", "zh"]
+
+
+def pls(lexemes: str, lang: str = "en") -> bytes:
+    head = '<lexicon version="1.0" xmlns="http://www.w3.org/2005/01/pronunciation-lexicon" alphabet="ipa"'
+    return f'{head} xml:lang="{lang}">{lexemes}</lexicon>'.encode()
+
+
+LEXEME = "<lexeme><grapheme>a</grapheme><alias>b</alias></lexeme>"
+
+
+def test_a_pls_file_in_an_unknown_language_is_rejected() -> None:
+    """The error names the tag and the known languages."""
+    with pytest.raises(InvalidRequest, match="there is no language 'xx'"):
+        parse_pls(pls(LEXEME, "xx"))
+
+
+def test_a_pls_file_with_too_many_entries_is_rejected() -> None:
+    """The error states the maximum."""
+    with pytest.raises(InvalidRequest, match=f"more than {MAX_ENTRIES:,} entries"):
+        parse_pls(pls(LEXEME * (MAX_ENTRIES + 1)))
