@@ -62,6 +62,7 @@ def test_a_hinted_place_is_one_piece_and_its_units_stand_for_it() -> None:
         ("03/04/2024", "date", "dmy", "二零二四年四月三日"),
         ("03/04/2024", "date", "mdy", "二零二四年三月四日"),
         ("05-01", "date", "md", "五月一日"),
+        ("5月1日", "date", "", "五月一日"),
         ("8:05", "time", "", "八点零五分"),
         ("5kg", "unit", "", "五千克"),
     ],
