@@ -15,8 +15,10 @@ from yuliu.types import StreamClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
+    from yuliu.scheduler.policy.estimates import Estimates
     from yuliu.scheduler.policy.state import StreamState
     from yuliu.scheduler.policy.tuning import Tuning
+    from yuliu.scheduler.policy.workers import Workers
 
 BULK_PER_SLOT = 4
 """Bulk streams that are worked on at a time, for each worker."""
@@ -48,6 +50,22 @@ class Room:
             self.bulk -= 1
         else:
             self.slots, self.empty = self.slots - needed, False
+
+
+def rooms_left(estimates: Estimates, workers: Workers, now: float) -> list[Room]:
+    """Return the capacity that is left in each pool of workers; the first is the pool of all workers."""
+
+    def room(pool: int, num_slots: int) -> Room:
+        def counts(stream: StreamState) -> bool:
+            return not pool or pool in workers.pools_of(stream.engines)
+
+        demand = estimates.demand(now, counts)
+        streams = estimates.streams.values()
+        num_bulk = sum(stream.admitted and stream.is_bulk and counts(stream) for stream in streams)
+        slots = num_slots * estimates.tuning.max_load - demand
+        return Room(slots, max(0, BULK_PER_SLOT * num_slots - num_bulk), bool(num_slots) and not demand)
+
+    return [room(pool, num_slots) for pool, num_slots in enumerate(workers.pools)]
 
 
 class Admission:

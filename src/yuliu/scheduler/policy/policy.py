@@ -1,17 +1,19 @@
-"""The scheduling policy: which stream gets the next step, of what size. Pure: ``handle(event, now) -> actions``.
+"""The scheduling policy as a state machine. Pure: ``handle(event, now) -> actions``.
 
-The rules are told in docs/design/scheduling.md: earliest deadline first, small steps, admission by measured cost, one
-repetition of what failed. State is in ``book``, what could be done in ``agenda``; here it is decided what follows.
+docs/design/scheduling.md gives the rules: earliest deadline first, small steps, admission by measured cost, one
+repetition of failed work. An event first changes the state of its own streams and jobs, then waiting streams are
+admitted and idle workers get tasks. ``runnable.py`` finds the work that could be done, ``task_choice.py`` chooses from
+it.
 
-``handle`` is called for every step and every chunk taken, while the lock of the worker is held: an event makes anew
-what it changes for its own streams, and nothing looks at all streams unless one of them waits to be admitted.
+``handle`` is called for every step and every chunk taken, while the lock of the scheduler is held: an event recomputes
+only its own streams, and nothing looks at all streams unless one of them waits to be admitted.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from yuliu.scheduler.policy.admission import BULK_PER_SLOT, Admission, Room
+from yuliu.scheduler.policy.admission import Admission, rooms_left
 from yuliu.scheduler.policy.estimates import Estimates
 from yuliu.scheduler.policy.events import (
     Action,
@@ -27,7 +29,6 @@ from yuliu.scheduler.policy.events import (
     SoundTaken,
     Step,
     StepFinished,
-    StepOrder,
     StepPart,
     StreamClosed,
     StreamOpened,
@@ -38,18 +39,17 @@ from yuliu.scheduler.policy.events import (
     WorkerUp,
     WorkFailed,
 )
-from yuliu.scheduler.policy.run_queue import RANK, Candidate, Pool, RunQueue, deadline_s, pool_of
+from yuliu.scheduler.policy.run_queue import RunQueue
+from yuliu.scheduler.policy.runnable import RunnableWork
 from yuliu.scheduler.policy.state import NOTHING_S, JobState, StreamState
-from yuliu.scheduler.policy.steps import may_wait_until_s
+from yuliu.scheduler.policy.task_choice import TaskChooser
 from yuliu.scheduler.policy.workers import MOMENT_S, RESERVE_S, Workers
-from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from yuliu.scheduler.policy.costs import EngineFacts
     from yuliu.scheduler.policy.snapshot import Snapshot
-    from yuliu.scheduler.policy.steps import StepShare
     from yuliu.scheduler.policy.tuning import Tuning
 
 RECHECK_S = 0.05
@@ -71,7 +71,8 @@ class Policy:
         self._workers = Workers(engines, self._estimates.tuning.num_workers)
         self._admission = Admission()
         self._run_queue = RunQueue()
-        self._wakes: dict[int, float] = {}  # when held streams may be stepped again
+        self._runnable = RunnableWork(self._estimates, self._run_queue)
+        self._chooser = TaskChooser(self._estimates, self._workers, self._run_queue, self._runnable)
         self._look, self._looked_at_s = False, float("-inf")  # whether there may be room for those who wait
         self._num_urgent = 0  # streams that are not bulk
         self._urgent_at_s = float("-inf")  # when there was one last
@@ -86,7 +87,8 @@ class Policy:
         actions: list[Action] = []
         self._look |= isinstance(event, _MAKES_ROOM)
         self._note(event, now, actions)
-        self._wake(now, actions)
+        for stream_id in self._runnable.due(now):
+            self._refresh(self._streams[stream_id], now, actions)
         if self._admission.num_waiting and (self._look or now >= self._looked_at_s + RECHECK_S):
             self._admit(now, actions)
         if not self._run_queue.is_empty:
@@ -105,7 +107,7 @@ class Policy:
 
     def next_wake(self, now: float) -> float | None:
         """Return the time to send ``Ticked`` if nothing else happens; None if never."""
-        times = [*self._wakes.values()]
+        times = [] if (held_until_s := self._runnable.next_wake_s) is None else [held_until_s]
         if (until := self._admission.next_timeout_s(self._estimates.tuning)) is not None:
             times += [until, self._looked_at_s + RECHECK_S]
         if not self._run_queue.is_empty and not self._num_urgent and now < self._urgent_at_s + RESERVE_S:
@@ -258,8 +260,7 @@ class Policy:
 
     def _close(self, stream: StreamState, now: float) -> None:
         del self._streams[stream.stream_id]
-        self._run_queue.remove(stream.offered)
-        self._wakes.pop(stream.stream_id, None)
+        self._runnable.withdraw(stream)
         for job_id in stream.jobs:
             del self._jobs[job_id]
             self._workers.forget(job_id)
@@ -271,19 +272,9 @@ class Policy:
             self._num_urgent -= 1
             self._urgent_at_s = now
 
-    # What could be done.
-
-    def _wake(self, now: float, actions: list[Action]) -> None:
-        """Queue the work of streams that were held until now."""
-        if self._wakes and min(self._wakes.values()) <= now:
-            for stream_id in [each for each, at_s in self._wakes.items() if at_s <= now]:
-                self._refresh(self._streams[stream_id], now, actions)
-
     def _refresh(self, stream: StreamState, now: float, actions: list[Action]) -> None:
         """Find the runnable work of a stream anew, and serve cached audio whose turn it is."""
-        self._run_queue.remove(stream.offered)
-        self._wakes.pop(stream.stream_id, None)
-        stream.offered = ()
+        self._runnable.withdraw(stream)
         if not stream.admitted:
             return
         held_until_s = stream.held_until_s(now)
@@ -293,41 +284,16 @@ class Policy:
             actions.append(Serve(job.job_id))
             held_until_s = stream.held_until_s(now)
         if stream.jobs:
-            self._offer(stream, held_until_s, now)
-
-    def _offer(self, stream: StreamState, held_until_s: float, now: float) -> None:
-        head = self._jobs[stream.jobs[0]]
-        pool, at_s = pool_of(stream, head), deadline_s(stream, head, self._estimates.tuning, now)
-        rank, lightness = RANK[stream.terms.stream_class], -stream.terms.weight
-        before_s = 0.0  # sound of the segments before that is still to be made
-        for place, job_id in enumerate(stream.jobs):
-            if place >= max(1, stream.terms.max_planned):
-                break
-            job = self._jobs[job_id]
-            if self._is_runnable(job, place, held_until_s, now):
-                due_s = at_s if pool is Pool.BULK else at_s + before_s - self._estimates.before_step_s(job)
-                self._run_queue.add(pool, Candidate(due_s, rank, lightness, job.ready_at_s, place, job_id), now)
-                stream.offered += (job_id,)
-            before_s += self._estimates.left_s(job)
-
-    def _is_runnable(self, job: JobState, place: int, held_until_s: float, now: float) -> bool:
-        """Return whether a worker could plan the job, or step it if it is its stream's first."""
-        if job.busy:
-            return False
-        if not job.planned and job.cached_s is None:
-            return True
-        until_s = max(held_until_s, job.not_before_s)
-        if place or until_s > now:
-            if not place and until_s != float("inf"):
-                self._wakes[job.stream_id] = until_s
-            return False
-        job.runnable_at_s = now if job.runnable_at_s is None else job.runnable_at_s
-        return True
+            self._runnable.offer(stream, held_until_s, now)
 
     def _admit(self, now: float, actions: list[Action]) -> None:
         """Admit the streams that fit; reject those that have waited too long."""
         self._look, self._looked_at_s = False, now
-        for stream in self._admission.next(self._rooms(now), self._estimates.rtf_of, self._pools_of):
+        rooms = rooms_left(self._estimates, self._workers, now)
+        fitting = self._admission.next(
+            rooms, self._estimates.rtf_of, lambda stream: self._workers.pools_of(stream.engines)
+        )
+        for stream in fitting:
             stream.let_in(now, throughput=self._estimates.tuning.throughput)
             actions.append(Admit(stream.stream_id, stream.throughput))
             self._refresh(stream, now, actions)
@@ -336,100 +302,27 @@ class Policy:
             self._close(stream, now)
             actions.append(Reject(stream.stream_id, reason, retry_after_s))
 
-    def _rooms(self, now: float) -> list[Room]:
-        """Return what is left in each pool of workers."""
-        first = self._room(self._workers.num_slots, now, None)
-        others = enumerate(self._workers.pools[1:], 1)
-        return [first, *(self._room(slots, now, pool) for pool, slots in others)]
-
-    def _room(self, num_slots: int, now: float, pool: int | None) -> Room:
-        """Return what is left in a pool; None is that of all workers."""
-
-        def counts(stream: StreamState) -> bool:
-            return pool is None or pool in self._pools_of(stream)
-
-        demand = self._estimates.demand(now, counts)
-        num_bulk = sum(stream.admitted and stream.is_bulk and counts(stream) for stream in self._streams.values())
-        slots = num_slots * self._estimates.tuning.max_load - demand
-        return Room(slots, max(0, BULK_PER_SLOT * num_slots - num_bulk), bool(num_slots) and not demand)
-
-    def _pools_of(self, stream: StreamState) -> set[int]:
-        return self._workers.pools_of(stream.engines)
-
-    # Assignment of work.
-
     def _assign(self, now: float, actions: list[Action]) -> None:
         """Give each idle worker the most urgent work."""
         if self._num_urgent:
             self._urgent_at_s = now
         for worker in self._workers.idle():
-            while self._employ(worker, now, actions) and self._workers.has_free_slot(worker):
-                pass
+            num_reserved = self._estimates.tuning.reserved_workers if now - self._urgent_at_s < RESERVE_S else 0
+            while (task := self._chooser.next_task(worker, num_reserved, now)) is not None:
+                self._start(task, now, actions)
+                if not self._workers.has_free_slot(worker):
+                    break
 
-    def _employ(self, worker: str, now: float, actions: list[Action]) -> bool:
-        """Give a worker the most urgent task that it may run; return whether there is one."""
-        barred = self._workers.barred_from(worker, (self._jobs[job_id] for job_id in self._run_queue))
-        while (best := self._best(worker, barred, now)) is not None:
-            job = self._jobs[best.job_id]
-            if not job.planned:
-                self._give(worker, (best.job_id,), now, actions)
-                actions.append(Plan(worker, best.job_id))
-                return True
-            parts = self._parts(best, job, barred, now)
-            if not self._waits_for_company(best, job, len(parts), now):
-                self._give(worker, tuple(part.job_id for part in parts), now, actions)
-                actions.append(Step(worker, tuple(StepOrder(part.job_id, part.num_frames) for part in parts)))
-                return True
-            barred.add(best.job_id)
-        return False
-
-    def _best(self, worker: str, barred: set[int], now: float) -> Candidate | None:
-        return self._run_queue.best(
-            now,
-            until_sound_s=lambda job_id: self._estimates.first_s(self._jobs[job_id]),
-            listening_s=self._estimates.tuning.step_budget_s / self._workers.slots_like(worker),
-            bulk=self._takes_bulk(worker, barred, now),
-            barred=barred,
-        )
-
-    def _takes_bulk(self, worker: str, barred: set[int], now: float) -> bool:
-        """Return whether a worker may take bulk work: on a reserved slot only a task that is over in a moment."""
-        reserved = self._estimates.tuning.reserved_workers if now - self._urgent_at_s < RESERVE_S else 0
-        if self._workers.may_take_bulk(worker, reserved):
-            return True
-        found = self._run_queue.next_bulk(barred)
-        return found is not None and self._estimates.work_s(self._jobs[found.job_id], now) <= MOMENT_S
-
-    def _parts(self, best: Candidate, job: JobState, barred: set[int], now: float) -> list[StepShare]:
-        """Return the step of the most urgent job with others that go with it; a job that has failed goes alone."""
-        if self._estimates.engines[job.engine].max_batch == 1 or job.failures:
-            return [self._estimates.part(job, now)]
-        is_bulk = best.rank == RANK[StreamClass.BULK]
-        others = [
-            other
-            for each in self._run_queue.in_order(bulk=is_bulk, barred={*barred, job.job_id})
-            if (other := self._jobs[each.job_id]).planned and other.engine == job.engine and not other.failures
-        ]
-        return self._estimates.parts(job, others, now)
-
-    def _waits_for_company(self, best: Candidate, job: JobState, size: int, now: float) -> bool:
-        """Return whether a step is not urgent and will have company of its engine in a moment."""
-        if size >= self._estimates.engines[job.engine].max_batch or job.failures or best.rank == RANK[StreamClass.BULK]:
-            return False
-        until_s = may_wait_until_s(best.deadline_s, job.runnable_at_s or now, now)
-        return until_s > now and any(
-            at_s <= until_s and self._jobs[self._streams[stream_id].jobs[0]].engine == job.engine
-            for stream_id, at_s in self._wakes.items()
-        )
-
-    def _give(self, worker: str, job_ids: tuple[int, ...], now: float, actions: list[Action]) -> None:
-        """Start jobs on a worker."""
+    def _start(self, task: Plan | Step, now: float, actions: list[Action]) -> None:
+        """Start a task on its worker."""
+        job_ids = (task.job_id,) if isinstance(task, Plan) else tuple(part.job_id for part in task.parts)
         jobs = [self._jobs[job_id] for job_id in job_ids]
         streams = [self._streams[job.stream_id] for job in jobs]
         is_bulk = streams[0].is_bulk and self._estimates.work_s(jobs[0], now) > MOMENT_S
-        self._workers.start(worker, job_ids, bulk=is_bulk)
+        self._workers.start(task.worker, job_ids, bulk=is_bulk)
         for job, stream in zip(jobs, streams, strict=True):
             job.busy = True
             self._refresh(stream, now, actions)
             if stream.is_bulk:
                 self._run_queue.bulk_served(stream.turn, now)
+        actions.append(task)
