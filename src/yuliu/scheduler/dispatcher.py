@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from yuliu.errors import Overloaded, SynthesisFailed
+from yuliu.logger import event_logger
 from yuliu.scheduler.outputs import Admitted
 from yuliu.scheduler.policy.costs import EngineFacts
 from yuliu.scheduler.policy.events import (
@@ -25,9 +26,10 @@ from yuliu.scheduler.policy.events import (
     StepFinished,
     StepPart,
     WorkerLost,
+    WorkerUp,
     WorkFailed,
 )
-from yuliu.scheduler.workers.api import PlanJob, StepJob, Task
+from yuliu.scheduler.workers.api import PlanJob, StepJob, Task, TaskDone, TaskFailed, WorkerDied, WorkerReady
 from yuliu.types import StreamClass
 
 if TYPE_CHECKING:
@@ -39,10 +41,13 @@ if TYPE_CHECKING:
     from yuliu.scheduler.policy.tuning import Tuning
     from yuliu.scheduler.requests import Request
     from yuliu.scheduler.stream_table import StreamTable
-    from yuliu.scheduler.workers.api import Job, JobResult, TaskDone, TaskFailed
-    from yuliu.scheduler.workers.pool import LostWorker, WorkerPool
+    from yuliu.scheduler.workers.api import Job, JobResult, Message
+    from yuliu.scheduler.workers.pool import WorkerPool
+
+    WorkerEvent = PlanFinished | StepFinished | WorkFailed | WorkerUp | WorkerLost
 
 NO_SAMPLES = np.zeros(0, np.float32)
+_log = event_logger("yuliu.scheduler")
 
 
 class Dispatcher:
@@ -118,8 +123,22 @@ class Dispatcher:
 
     # Messages.
 
-    def done(self, message: TaskDone, now: float) -> PlanFinished | StepFinished | WorkFailed | None:
-        """Hand the results of a task on; return the event for the policy, None if the task was given up before."""
+    def event_of(self, message: Message, now: float) -> WorkerEvent | None:
+        """Take a message of a worker; return the event for the policy, None if the worker was given up before."""
+        match message:
+            case TaskDone():
+                return self._done(message, now)
+            case TaskFailed():
+                return self._task_failed(message, now)
+            case WorkerReady():
+                is_wanted = self._pool.up(message)
+                return WorkerUp(message.worker, tuple(message.engines), message.slots) if is_wanted else None
+            case WorkerDied():
+                error = type(message.error).__name__
+                return self.lost(message.worker, "crashed", now, error=error, place=message.place)
+
+    def _done(self, message: TaskDone, now: float) -> PlanFinished | StepFinished | WorkFailed | None:
+        """Hand the results of a task on."""
         if (run := self._pool.over(message)) is None:
             return None
         self._pool.took(run, message.took_s)
@@ -141,19 +160,30 @@ class Dispatcher:
         parts = tuple(self._part(request, result, message.took_s, now) for request, result in found)
         return StepFinished(message.worker, parts, message.took_s)
 
-    def failed(self, message: TaskFailed, now: float) -> WorkFailed | None:
-        """Note that a task has failed; return the event for the policy, None if the task was given up before."""
+    def _task_failed(self, message: TaskFailed, now: float) -> WorkFailed | None:
         if (run := self._pool.over(message)) is None:
             return None
         error = _lost_error("hung") if run.is_cancelled else message.error
         return self._failed(message.worker, self._end(run.task, now), error)
 
-    def lost(self, worker: str, lost: LostWorker, reason: Literal["crashed", "hung"], now: float) -> WorkerLost:
-        """Note that a worker is gone with its tasks and with the state it held; return the event for the policy."""
-        error = _lost_error(reason)
+    def lost(
+        self,
+        worker: str,
+        reason: Literal["crashed", "hung"],
+        now: float,
+        *,
+        error: str | None = None,
+        place: str | None = None,
+    ) -> WorkerLost | None:
+        """Give up a worker, its tasks and the state it held; return the event for the policy, None if done before."""
+        if (lost := self._pool.give_up(worker, now)) is None:
+            return None
+        _log.error("worker_lost", name=worker, reason=reason, starting=lost.starting, error=error, at=place)
+        self._observer.worker_replaced(reason)
+        cause = _lost_error(reason)
         requests = tuple(request for task in lost.tasks for request in self._end(task, now))
-        final = self._streams.failed(requests, worker, error)
-        return WorkerLost(worker, final + self._streams.orphaned(worker, error))
+        final = self._streams.failed(requests, worker, cause)
+        return WorkerLost(worker, final + self._streams.orphaned(worker, cause))
 
     def cancelled(self, stream_id: int, now: float) -> None:
         """Note that a stream was cancelled, to measure how long workers stay busy with it."""

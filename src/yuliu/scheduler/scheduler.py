@@ -37,22 +37,23 @@ from yuliu.scheduler.policy.events import (
     TextEnded,
     Ticked,
     Tuned,
+    WorkerLost,
     WorkerUp,
 )
 from yuliu.scheduler.policy.policy import Policy
 from yuliu.scheduler.requests import NOTHING_AFTER, After, Request
 from yuliu.scheduler.settings import Settings
 from yuliu.scheduler.stream_table import StreamRecord, StreamTable
-from yuliu.scheduler.workers.api import TaskDone, TaskFailed, WorkerDied, WorkerReady
+from yuliu.scheduler.timer import Timer
 from yuliu.scheduler.workers.pool import WorkerPool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Literal
 
     from yuliu.engines.api import Capabilities, PlanOptions
     from yuliu.engines.registry import EngineSpec
     from yuliu.scheduler.cache import CacheCounts
+    from yuliu.scheduler.dispatcher import WorkerEvent
     from yuliu.scheduler.observer import Observer
     from yuliu.scheduler.outputs import Output
     from yuliu.scheduler.policy.snapshot import Snapshot
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
 
 TICK_S = 1.0
 """Maximum time between two looks of the timer, seconds."""
-MIN_SLEEP_S = 0.001
 
 _log = event_logger("yuliu.scheduler")
 
@@ -95,17 +95,16 @@ class Scheduler:
         """Seconds, monotonic: the clock of all its stamps."""
         self._observer: Observer = observer or Unobserved()
         self._lock = threading.RLock()
-        self._changed = threading.Condition(self._lock)
+        self._timer = Timer(self._lock, clock, self._tick)
         self._ids = itertools.count()
         self._events: deque[Event] = deque()
         self._is_handling = False
         self._abandoned: deque[int] = deque()
-        self._sleeps_until_s = float("-inf")
         self._closed = False
         self._process_id = os.getpid()
         self._inbox: queue.SimpleQueue[Message] | None = queue.SimpleQueue()  # until the first workers are up
         self._pool = WorkerPool(engines, self.report, settings, backends)
-        first = self._first_workers(self._inbox)
+        first = self._pool.start_first(self._inbox, clock())
         self.capabilities: Mapping[str, Capabilities] = {
             spec.name: each.engines[spec.name] for spec in engines for each in first if spec.name in each.engines
         }
@@ -123,7 +122,6 @@ class Scheduler:
             for message in first:
                 self.report(message)
             self._pool.fill(clock())
-        self._timer = threading.Thread(target=self._watch, name="yuliu-timer", daemon=True)
         self._timer.start()
 
     def open(self, sink: Callable[[Output], None], engines: tuple[str, ...] = (), terms: Terms | None = None) -> int:
@@ -254,7 +252,7 @@ class Scheduler:
                 return
             now = self.clock()
             for worker in self._pool.hung(now):
-                self._lose(worker, "hung")
+                self._note(self._dispatcher.lost(worker, "hung", now), now)
             self._pool.fill(now)
             self.tune(self._autotuner.adapted(self._policy, self._tuning, now))
             self._handle(Ticked())
@@ -268,11 +266,10 @@ class Scheduler:
             for stream_id in self._streams:
                 self._break(stream_id, Closed("the synthesizer was closed while this stream was open"))
             self._pool.stop()
-            self._changed.notify_all()
+            self._timer.stop()
         for name in self._pool.join(self._settings.close_s):
             _log.error("worker_not_ended", name=name, reason="its engine does not return; its thread stays")
-        if self._timer is not threading.current_thread():
-            self._timer.join()
+        self._timer.join()
 
     @property
     def num_streams(self) -> int:
@@ -301,48 +298,19 @@ class Scheduler:
             return
         with self._lock:
             now = self.clock()
-            match message:
-                case TaskDone():
-                    event: Event | None = self._dispatcher.done(message, now)
-                case TaskFailed():
-                    event = self._dispatcher.failed(message, now)
-                case WorkerReady():
-                    event = self._up(message)
-                case WorkerDied():
-                    self._lose(message.worker, "crashed", type(message.error).__name__, message.place)
-                    return
-            if event is not None:
-                self._handle(event)
+            self._note(self._dispatcher.event_of(message, now), now)
 
-    def _first_workers(self, inbox: queue.SimpleQueue[Message]) -> list[WorkerReady]:
-        """Start the first worker of each kind, and wait for them."""
-        try:
-            names = self._pool.start_first(self.clock())
-            return [_announcement(inbox.get()) for _ in names]
-        except BaseException:
-            self._pool.stop()
-            self._pool.join(self._settings.close_s)
-            raise
-
-    def _up(self, message: WorkerReady) -> WorkerUp | None:
-        if not self._pool.up(message) or self._closed:
-            return None
-        return WorkerUp(message.worker, tuple(message.engines), message.slots)
-
-    def _lose(
-        self, name: str, reason: Literal["crashed", "hung"], error_name: str | None = None, place: str | None = None
-    ) -> None:
-        now = self.clock()
-        if (lost := self._pool.give_up(name, now)) is None:
+    def _note(self, event: WorkerEvent | None, now: float) -> None:
+        """Let the policy know of a message; if a worker is lost, replace it and break the streams that need it."""
+        if event is None or (self._closed and isinstance(event, WorkerUp | WorkerLost)):
             return
-        _log.error("worker_lost", name=name, reason=reason, starting=lost.starting, error=error_name, at=place)
-        self._observer.worker_replaced(reason)
-        event = self._dispatcher.lost(name, lost, reason, now)
-        if not self._closed:
-            self._pool.fill(now)
+        if not isinstance(event, WorkerLost):
             self._handle(event)
-            for stream_id in self._streams.without_engine(self._pool.carries):
-                self._break(stream_id, self._no_worker())
+            return
+        self._pool.fill(now)
+        self._handle(event)
+        for stream_id in self._streams.without_engine(self._pool.carries):
+            self._break(stream_id, self._no_worker())
 
     def _no_worker(self) -> SynthesisFailed:
         again_s = self._settings.restart_s
@@ -362,7 +330,8 @@ class Scheduler:
                 self._tell_policy(self._events.popleft())
         finally:
             self._is_handling = False
-        self._wake_timer()
+        if self._pool.has_free_slot:
+            self._timer.wake_by(self._next_wake(self.clock()))
 
     def _tell_policy(self, event: Event) -> None:
         now = self.clock()
@@ -393,15 +362,10 @@ class Scheduler:
 
     # Time.
 
-    def _watch(self) -> None:
-        """Run the timer's thread."""
-        with self._lock:
-            while not self._closed:
-                self.tick()
-                now = self.clock()
-                self._sleeps_until_s = self._next_wake(now)
-                self._changed.wait(max(MIN_SLEEP_S, self._sleeps_until_s - now))
-                self._sleeps_until_s = float("-inf")
+    def _tick(self) -> float:
+        """Look at the clock, and return the time to look again."""
+        self.tick()
+        return self._next_wake(self.clock())
 
     def _next_wake(self, now: float) -> float:
         wake = min(now + TICK_S, self._pool.next_wake())
@@ -409,16 +373,3 @@ class Scheduler:
             return wake  # new work needs a slot: the next task that is over will see to it
         policy_wake = self._policy.next_wake(now)
         return wake if policy_wake is None else min(wake, policy_wake)
-
-    def _wake_timer(self) -> None:
-        """Shorten the timer's sleep if something is due sooner."""
-        if self._pool.has_free_slot and self._next_wake(self.clock()) < self._sleeps_until_s - MIN_SLEEP_S:
-            self._changed.notify_all()
-
-
-def _announcement(message: Message) -> WorkerReady:
-    """Return the first message of a worker, or raise the error that kept it from starting."""
-    if isinstance(message, WorkerDied):
-        raise message.error
-    assert isinstance(message, WorkerReady)  # noqa: S101 - it has had no task to report
-    return message

@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING
 
 from yuliu.engines.registry import Loader
 from yuliu.logger import event_logger
-from yuliu.scheduler.workers.api import Release
+from yuliu.scheduler.workers.api import Release, WorkerDied, WorkerReady
 from yuliu.scheduler.workers.event_loop import WorkerLoop
 from yuliu.scheduler.workers.thread import WorkerThread
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from queue import SimpleQueue
 
     from yuliu.engines.api import Utterance
     from yuliu.engines.registry import EngineSpec
     from yuliu.scheduler.settings import Settings
-    from yuliu.scheduler.workers.api import Report, StartWorker, Task, TaskDone, TaskFailed, Worker, WorkerReady
+    from yuliu.scheduler.workers.api import Message, Report, StartWorker, Task, TaskDone, TaskFailed, Worker
 
 START_S = 120.0
 """Maximum time for building the engines of a worker, seconds; also allowed for building one anew within a task."""
@@ -103,7 +104,7 @@ class WorkerPool:
     ) -> None:
         self._report = report
         self._backends = backends or in_process()
-        self._hang_s, self._restart_s = settings.hang_s, settings.restart_s
+        self._hang_s, self._restart_s, self._close_s = settings.hang_s, settings.restart_s, settings.close_s
         self._groups = _groups(engines, settings.num_threads)
         self._numbers = itertools.count()
         self._members: dict[str, _Member] = {}
@@ -119,9 +120,24 @@ class WorkerPool:
         """Whether a worker with this engine is there, or being started."""
         return any(member.group.carries(engine) for member in self._members.values())
 
-    def start_first(self, now: float) -> list[str]:
-        """Start one worker of each group, and return their names: the others follow once it is known to work."""
-        return [self._start(group, now) for group in self._groups]
+    def start_first(self, inbox: SimpleQueue[Message], now: float) -> list[WorkerReady]:
+        """Start one worker of each group, and wait until they are ready: the others follow once these work.
+
+        Args:
+            inbox: Queue of their first messages.
+            now: Seconds.
+
+        Raises:
+            Exception: Whatever building their engines raised.
+        """
+        try:
+            for group in self._groups:
+                self._start(group, now)
+            return [_announcement(inbox.get()) for _ in self._groups]
+        except BaseException:
+            self.stop()
+            self.join(self._close_s)
+            raise
 
     def fill(self, now: float) -> None:
         """Start the workers that are missing, unless one of their kind could not be started lately."""
@@ -246,6 +262,14 @@ def in_process() -> Mapping[str, StartWorker]:
     """Return the backends of this process: threads and event loops, which share one loader."""
     loader = Loader()
     return {"thread": partial(WorkerThread, loader=loader), "async": partial(WorkerLoop, loader=loader)}
+
+
+def _announcement(message: Message) -> WorkerReady:
+    """Return the first message of a worker, or raise the error that kept it from starting."""
+    if isinstance(message, WorkerDied):
+        raise message.error
+    assert isinstance(message, WorkerReady)  # noqa: S101 - it has had no task to report
+    return message
 
 
 def _groups(engines: Sequence[EngineSpec], num_threads: int) -> list[_Group]:
