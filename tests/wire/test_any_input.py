@@ -1,4 +1,4 @@
-"""Every reader of ``wire``: whatever comes, it is read or refused with a reason, and nothing else is ever raised."""
+"""Each reader of ``wire`` accepts an input or refuses it with a reason, and raises no other exception."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ READERS: Mapping[str, tuple[Callable[[bytes], object], list[bytes]]] = {
     "native.client_codec.parse_reply": (lambda data: client_codec.parse_reply(text(data)), [json.dumps(DONE).encode()]),
     "native.encode.parse_sound_frame": (encode.parse_sound_frame, [encode.sound_bytes(1, 5, b"abcd")]),
 }
-"""Each reader of what comes from outside, over bytes, with examples that it takes."""
+"""Readers of external input, which take bytes, each with examples that it accepts."""
 CLIENTS = ("native.client_codec.parse_reply", "native.encode.parse_sound_frame")
-"""Those of the client's half raise plain ``ValueError``: no server is told of it."""
+"""Readers of the client's half, which raise plain ``ValueError``: their errors are not sent to a server."""
 
 
 SETTINGS = settings(max_examples=40, deadline=None)
@@ -119,7 +119,7 @@ ODD = st.recursive(
 
 
 def loose(data: bytes) -> object:
-    """A value as Python's own reader of JSON finds it; what is none is a text."""
+    """Return the JSON value of a text as Python's own reader finds it; a text that is not JSON stands for itself."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -141,7 +141,7 @@ def text(data: bytes) -> str:
 
 
 def pieces(kind: str, data: bytes) -> list[object]:
-    """A body in three pieces, of which the cuts depend on the bytes."""
+    """Cut a body into three pieces; the cuts depend on the bytes."""
     reader = body_codec.Body(kind, {})
     at = sorted((sum(data) % (len(data) + 1), len(data) // 2))
     found = [reader.push(part) for part in (data[: at[0]], data[at[0] : at[1]], data[at[1] :])]
@@ -149,7 +149,7 @@ def pieces(kind: str, data: bytes) -> list[object]:
 
 
 def read(name: str, data: bytes) -> object:
-    """What is read, or the refusal; whatever else is raised comes through."""
+    """Return the value that was read, or the refusal; any other exception passes through."""
     try:
         return READERS[name][0](data)
     except InvalidRequest as error:
@@ -161,8 +161,8 @@ def read(name: str, data: bytes) -> object:
         return error
 
 
-def test_no_reader_is_missing() -> None:
-    """All functions of ``wire`` that are called so, and whatever may refuse."""
+def test_every_reader_is_listed() -> None:
+    """The table covers all functions of ``wire`` that are named as readers, and all that may refuse input."""
     found = set()
     for module in pkgutil.walk_packages(yuliu.wire.__path__, "yuliu.wire."):
         for name, value in vars(importlib.import_module(module.name)).items():
@@ -170,11 +170,11 @@ def test_no_reader_is_missing() -> None:
             if getattr(value, "__module__", "") == module.name and (name.startswith("parse_") or refuses):
                 found.add(f"{module.name.removeprefix('yuliu.wire.')}.{name}")
     elsewhere = {
-        "openai.check_model",  # from names, in test_openai
-        "openai.speech_encoding",  # by encoding.encoding_asked_for
-        "phrases.check_total",  # by both readers of phrases
-        "strict_json.check_keys",  # of JSON that a schema has decoded
-        "schema.convert_toml",  # from tables, in test_schema
+        "openai.check_model",  # takes names, in test_openai
+        "openai.speech_encoding",  # used by encoding.encoding_asked_for
+        "phrases.check_total",  # used by both readers of phrases
+        "strict_json.check_keys",  # takes JSON that a schema has decoded
+        "schema.convert_toml",  # takes tables, in test_schema
         "native.client_codec.request_text",  # writes, in test_client_codec
     }
     assert found - elsewhere - set(READERS) == set()
@@ -182,8 +182,8 @@ def test_no_reader_is_missing() -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_examples_are_taken(name: str) -> None:
-    """Else what is made of them below would hardly be looked at."""
+def test_examples_are_accepted(name: str) -> None:
+    """Otherwise the damaged examples of the tests below would reach little of a reader."""
     reader, examples = READERS[name]
     if name == "lexicons.parse_lexicon":
         for form, example in zip(lexicons.MEDIA_TYPES, examples, strict=True):
@@ -198,8 +198,8 @@ def test_examples_are_taken(name: str) -> None:
 @pytest.mark.parametrize("name", READERS)
 @SETTINGS
 @given(data=st.binary(max_size=80) | st.text(max_size=40).map(lambda given: given.encode("utf-8", "surrogatepass")))
-def test_any_bytes(name: str, data: bytes) -> None:
-    """Read the same each time, or refused."""
+def test_any_bytes_are_read_or_refused(name: str, data: bytes) -> None:
+    """The result is the same each time."""
     first, second = read(name, data), read(name, data)
     assert told(first) == told(second)
 
@@ -207,8 +207,8 @@ def test_any_bytes(name: str, data: bytes) -> None:
 @pytest.mark.parametrize("name", READERS)
 @SETTINGS
 @given(data=st.data())
-def test_damaged_examples(name: str, data: st.DataObject) -> None:
-    """A stretch of a right one is lost, doubled, or something else: where most of a reader is reached."""
+def test_damaged_examples_are_read_or_refused(name: str, data: st.DataObject) -> None:
+    """Part of a valid example is lost, doubled or replaced, which reaches nearly all of a reader."""
     example = data.draw(st.sampled_from(READERS[name][1]))
     start, end = sorted(data.draw(st.tuples(st.integers(0, len(example)), st.integers(0, len(example)))))
     instead = data.draw(st.binary(max_size=6) | st.sampled_from(WORDS) | st.just(example[start:end] * 2))
@@ -218,8 +218,8 @@ def test_damaged_examples(name: str, data: st.DataObject) -> None:
 @pytest.mark.parametrize("name", READERS)
 @SETTINGS
 @given(data=st.data())
-def test_other_values_in_examples(name: str, data: st.DataObject) -> None:
-    """A value of a right one is of another kind, too large, or too long."""
+def test_other_values_in_examples_are_read_or_refused(name: str, data: st.DataObject) -> None:
+    """A value of a valid example is replaced by one of another type, or one that is too large or too long."""
     example = data.draw(st.sampled_from(READERS[name][1]))
     value = loose(example)
     if not isinstance(value, dict):
@@ -229,7 +229,7 @@ def test_other_values_in_examples(name: str, data: st.DataObject) -> None:
 
 
 def told(found: object) -> object:
-    """What was found, so that it can be compared."""
+    """Return the outcome in a form that can be compared."""
     if isinstance(found, Exception):
         return type(found), str(found)
     return repr(asdict(found)) if is_dataclass(found) and not isinstance(found, type) else repr(found)

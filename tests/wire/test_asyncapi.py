@@ -1,4 +1,4 @@
-"""The AsyncAPI document: valid, and true of the messages on the wire."""
+"""The AsyncAPI document is valid and agrees with the messages on the wire."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def faults(document: dict[str, Any]) -> list[str]:
 
 
 def test_the_document_is_valid() -> None:
-    """Judged by the schema that AsyncAPI publishes."""
+    """The schema published by AsyncAPI accepts it."""
     assert faults(DOCUMENT) == []
 
 
-def test_a_wrong_document_would_be_noticed() -> None:
-    """The schema is no rubber stamp."""
+def test_an_invalid_document_is_rejected() -> None:
+    """The schema does not accept every document."""
     assert faults({**DOCUMENT, "operations": {"send": {"action": "shout"}}})
     assert faults({**DOCUMENT, "channels": 5})
 
 
 def test_every_message_is_described() -> None:
-    """Those of the client, those of the server, and sound."""
+    """Messages of the client, of the server, and of audio are all listed."""
     messages = DOCUMENT["components"]["messages"]
     assert set(messages) == {*KINDS, *TYPES.values(), "sound"}
     assert all(each["summary"] for each in messages.values())
@@ -53,8 +53,8 @@ def test_every_message_is_described() -> None:
     assert len(sent) == len(TYPES) + 1
 
 
-def test_references_lead_somewhere() -> None:
-    """Messages to schemas, operations to messages of the channel."""
+def test_references_resolve() -> None:
+    """Messages refer to schemas, and operations to messages of the channel."""
     found: list[str] = []
 
     def collect(value: object) -> None:
@@ -77,14 +77,14 @@ def test_references_lead_somewhere() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_accepted_messages_fit_the_schema(kind: str) -> None:
-    """Every recorded message that is read is allowed by its schema."""
+    """The schema allows each recorded message that the server accepts."""
     for each, text, expected in CASES:
         if each == "message" and expected is None and json.loads(text)["type"] == kind:
             assert errors(kind, json.loads(text)) == [], text
 
 
-def test_messages_of_the_server_fit_the_schema() -> None:
-    """As they are written, from those that were recorded."""
+def test_server_messages_fit_the_schema() -> None:
+    """Recorded messages are encoded again and compared with their schemas."""
     for each, text, expected in CASES:
         if each == "reply" and expected is None and (message := parse_reply(text)) is not None:
             written = json.loads(message_text(message))
@@ -103,12 +103,12 @@ def test_messages_of_the_server_fit_the_schema() -> None:
     ],
 )
 def test_refused_messages_do_not_fit_the_schema(message: dict[str, Any]) -> None:
-    """Kinds, choices and bounds stand in the schema as well."""
+    """The schema states types, choices and bounds as well."""
     assert errors(message["type"], message)
 
 
-def test_elements_of_tuples_are_named_as_in_draft_7() -> None:
-    """Validators of AsyncAPI know no ``prefixItems``."""
+def test_tuple_elements_use_draft_7_keywords() -> None:
+    """Validators of AsyncAPI do not support ``prefixItems``."""
     assert draft_7({"prefixItems": [{"type": "string"}], "items": False}) == {
         "items": [{"type": "string"}],
         "additionalItems": False,

@@ -1,4 +1,4 @@
-"""Every bound that ``wire`` and ``server`` name is tried at its edge, here or where this says."""
+"""Every bound that ``wire`` and ``server`` define is tested at its edge, here or in a test that is named here."""
 
 from __future__ import annotations
 
@@ -161,19 +161,17 @@ EDGES: dict[str, list[tuple[Callable[[], object], Callable[[], object]]]] = {
     "wire.keys.MAX_CHARACTERS": [(lambda: key(characters=MAX_CHARACTERS), lambda: key(characters=MAX_CHARACTERS + 1))],
     "wire.keys._MAX_SHOWN": [(lambda: shown(256), lambda: shown(257))],
 }
-"""What is still taken, and what no more, of each bound."""
+"""For each bound, a value that is still accepted and one that is not."""
 ELSEWHERE = {
     "wire.lexicons.MAX_BODY_BYTES": "server/test_request_body.py::test_a_body_too_large_is_not_read",
     "wire.phrases.MAX_BODY_BYTES": "server/test_request_body.py::test_a_body_too_large_is_not_read",
     "wire.feedback.MAX_BODY_BYTES": "server/test_request_body.py::test_a_body_too_large_is_not_read",
-    "wire.openai_events.MAX_SOUND_BYTES": "wire/test_openai_events.py::test_sound_arrives_as_it_was",
-    "wire.native.encode.MAX_SOUND_BYTES": "wire/native/test_replay_buffer.py::test_cuts_sound_into_frames",
-    "wire.native.protocol.MAX_CONTEXTS": "wire/native/test_protocol.py::test_only_so_many_contexts_are_open",
-    "wire.native.protocol.MAX_OVER": (
-        "wire/native/test_protocol.py::test_contexts_that_are_over_are_forgotten_in_time"
-    ),
+    "wire.openai_events.MAX_SOUND_BYTES": "wire/test_openai_events.py::test_audio_arrives_unchanged",
+    "wire.native.encode.MAX_SOUND_BYTES": "wire/native/test_replay_buffer.py::test_audio_is_cut_into_frames",
+    "wire.native.protocol.MAX_CONTEXTS": "wire/native/test_protocol.py::test_the_number_of_open_contexts_is_bounded",
+    "wire.native.protocol.MAX_OVER": ("wire/native/test_protocol.py::test_finished_contexts_are_forgotten_eventually"),
     "wire.native.protocol.MAX_REFUSED": (
-        "wire/native/test_protocol.py::test_a_client_that_says_nothing_sensible_is_let_go"
+        "wire/native/test_protocol.py::test_a_client_that_sends_only_invalid_messages_is_disconnected"
     ),
     "delivery.encoder_pool.MAX_WHOLE_S": "server/test_speech_whole.py::test_too_long_audio_is_refused_with_a_remedy",
     "server.transport.websocket.MAX_FRAGMENTS": "server/native/test_hostile.py::test_messages_in_fragments",
@@ -190,13 +188,13 @@ ELSEWHERE = {
     "server.transport.http.MAX_UPGRADE_LINES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
     "server.transport.http.MAX_UPGRADE_LINE_BYTES": "server/test_upgrades.py::test_a_handshake_too_large_is_refused",
 }
-"""Tests of bounds that need more than a call."""
+"""Tests of bounds that take more than one call."""
 NONE = ("delivery.encoder_pool.MAX_THREADS",)
-"""Named like one, and none of what a client sends."""
+"""Constants that are named like bounds but do not limit what a client sends."""
 
 
 def bounds() -> set[str]:
-    """All names of modules that are written like one."""
+    """Return all module-level names that are written like a bound."""
     found = set()
     for folder in ("wire", "server", "delivery", "access"):
         for path in (SOURCE / folder).rglob("*.py"):
@@ -212,28 +210,28 @@ def bounds() -> set[str]:
     return found
 
 
-def test_no_bound_is_missing() -> None:
-    """Whoever adds one says here how it is tried."""
+def test_every_bound_is_listed() -> None:
+    """A new bound needs an entry that states how it is tested."""
     assert bounds() - set(EDGES) - set(ELSEWHERE) - set(NONE) == set()
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_tests_elsewhere_are_there(name: str) -> None:
-    """They may be called otherwise by now."""
+def test_tests_in_other_files_exist(name: str) -> None:
+    """A renamed test must be renamed here as well."""
     path, _, test = ELSEWHERE[name].partition("::")
     assert f"def {test}(" in (TESTS / path).read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", EDGES)
-def test_the_edge_is_taken_and_what_is_beyond_is_not(name: str) -> None:
-    """To the last of them."""
+def test_a_value_at_the_bound_is_accepted_and_one_beyond_is_not(name: str) -> None:
+    """This holds for each bound of the table."""
     for taken, refused in EDGES[name]:
         taken()
         with pytest.raises(InvalidRequest):
             refused()
 
 
-def test_a_complaint_at_its_limit_is_read() -> None:
-    """So much that nothing is refused that could be right."""
+def test_feedback_at_its_limit_is_read() -> None:
+    """The bound is large enough for any valid feedback."""
     body = json.dumps({"stream": "a" * 128, "kind": "click"})
     assert parse_feedback(body.encode(), JSON).stream == "a" * 128

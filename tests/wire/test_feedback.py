@@ -1,4 +1,4 @@
-"""Complaints as they are read."""
+"""Parsing of feedback from clients."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ JSON = "application/json; charset=utf-8"
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_complaint(kind: FeedbackKind) -> None:
+def test_valid_feedback_is_read(kind: FeedbackKind) -> None:
     """It names a stream and one of the kinds."""
     body = json.dumps({"stream": "turn-7", "kind": kind}).encode()
     assert parse_feedback(body, JSON) == Feedback("turn-7", kind)
@@ -39,8 +39,8 @@ def test_a_complaint(kind: FeedbackKind) -> None:
         ({"stream": "a", "kind": ["gap"]}, "kind"),
     ],
 )
-def test_what_is_none_is_refused(value: Any, param: str | None) -> None:
-    """With the field that is at fault, and without what it held."""
+def test_invalid_feedback_is_refused(value: Any, param: str | None) -> None:
+    """The error names the field at fault and does not quote its value."""
     with pytest.raises(InvalidRequest) as refused:
         parse_feedback(json.dumps(value).encode(), JSON)
     assert refused.value.param == param
@@ -48,19 +48,19 @@ def test_what_is_none_is_refused(value: Any, param: str | None) -> None:
 
 
 @pytest.mark.parametrize(("body", "content_type"), [(b"{", JSON), (b"\xff", JSON), (b"{}", None), (b"{}", "text/json")])
-def test_other_bodies_are_refused(body: bytes, content_type: str | None) -> None:
-    """A web page could send other types without asking."""
+def test_other_body_types_are_refused(body: bytes, content_type: str | None) -> None:
+    """A web page could send other types without asking first."""
     with pytest.raises(InvalidRequest):
         parse_feedback(body, content_type)
 
 
 @given(st.binary(max_size=80) | st.recursive(st.none() | st.text(), st.lists).map(lambda v: json.dumps(v).encode()))
-def test_anything_is_taken_or_refused(body: bytes) -> None:
-    """Nothing but a refusal is raised."""
+def test_any_body_is_read_or_refused(body: bytes) -> None:
+    """No exception other than a refusal is raised."""
     with pytest.raises(InvalidRequest):
         parse_feedback(body, JSON)
 
 
 def test_the_response_confirms_the_feedback() -> None:
-    """It is a JSON object."""
+    """The response is a JSON object."""
     assert json.loads(feedback_body())

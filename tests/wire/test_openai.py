@@ -1,4 +1,4 @@
-"""Speech requests, from whatever bytes a client sends."""
+"""Parsing of speech requests from arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def fault(body: bytes | str | dict[str, Any], content_type: str | None = JSON) -
     return caught.value
 
 
-def test_only_the_input_is_needed() -> None:
-    """A request of nothing but text is spoken by the defaults."""
+def test_only_the_input_is_required() -> None:
+    """A request that holds only text gets the defaults."""
     assert parse({"input": "你好"}) == SpeechRequest("你好")
 
 
 def test_all_fields_are_read() -> None:
-    """Every field of OpenAI's that is served arrives as given."""
+    """Each supported field of OpenAI's has the value that the client sent."""
     body = {
         "model": "tts-1",
         "input": "hi",
@@ -61,30 +61,30 @@ def test_all_fields_are_read() -> None:
     assert parse(body) == SpeechRequest("hi", "tts-1", "alloy", "pcm", 2.0, "sse")
 
 
-def test_the_format_is_openais_default() -> None:
-    """Who does not say gets MP3, as a client that saves the answer as .mp3 expects."""
+def test_the_default_format_is_openais() -> None:
+    """A client that names no format gets MP3, as one that saves the answer as .mp3 expects."""
     assert parse({"input": "hi"}).response_format == "mp3"
     assert parse({"input": "hi", "response_format": ""}).response_format == "mp3"
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_can_be_asked_for(name: str) -> None:
-    """OpenAI's six, and those for browsers and telephones."""
+def test_every_format_can_be_requested(name: str) -> None:
+    """The list holds OpenAI's six formats and those for browsers and telephones."""
     request = parse({"input": "hi", "response_format": name})
     encoding = speech_encoding(request, 24_000)
     assert encoding.name == name
     assert CODECS[encoding.name]
 
 
-def test_rate_channels_and_bit_rate_can_be_asked_for() -> None:
-    """Our own fields choose what the format is like."""
+def test_rate_channels_and_bit_rate_can_be_requested() -> None:
+    """Yuliu's own fields set the properties of the format."""
     request = parse({"input": "hi", "response_format": "aac", "sample_rate": 44_100, "channels": 2, "kbps": 128})
     assert speech_encoding(request, 24_000) == Encoding("aac", 44_100, 2, 128)
 
 
 @pytest.mark.parametrize("source_rate", [16_000, 22_050, 24_000, 48_000])
-def test_bare_samples_are_at_openais_rate(source_rate: int) -> None:
-    """No head says how fast to play them, and OpenAI's clients take 24 kHz for granted; others' heads tell the rate."""
+def test_raw_samples_use_openais_rate(source_rate: int) -> None:
+    """They have no header, and OpenAI's clients assume 24 kHz; headers of other formats state the rate."""
     assert speech_encoding(SpeechRequest("hi", response_format="pcm"), source_rate).sample_rate == 24_000
     assert speech_encoding(SpeechRequest("hi", response_format="wav"), source_rate).sample_rate == source_rate
     asked = SpeechRequest("hi", response_format="pcm", sample_rate=8_000)
@@ -105,8 +105,8 @@ def test_bare_samples_are_at_openais_rate(source_rate: int) -> None:
         ({"kbps": 10**400}, "kbps"),
     ],
 )
-def test_what_a_format_cannot_be_like_names_the_field(fields: dict[str, Any], param: str) -> None:
-    """The error speaks of the field of the request, not of something inside."""
+def test_an_unsupported_property_of_a_format_names_its_field(fields: dict[str, Any], param: str) -> None:
+    """The error names the field of the request, not an internal name."""
     request = parse({"input": "hi", **fields})
     with pytest.raises(InvalidRequest) as caught:
         speech_encoding(request, 24_000)
@@ -114,33 +114,33 @@ def test_what_a_format_cannot_be_like_names_the_field(fields: dict[str, Any], pa
 
 
 def test_a_voice_may_be_an_object() -> None:
-    """OpenAI's custom voices come as an object with an id."""
+    """OpenAI's custom voices are objects with an id."""
     assert parse({"input": "hi", "voice": {"id": "heart"}}).voice == "heart"
 
 
-def test_null_and_empty_names_count_as_left_out() -> None:
+def test_null_and_empty_names_count_as_absent() -> None:
     """Clients that send unset settings as null or "" get the defaults."""
     body = {"input": "hi", "voice": None, "model": "", "speed": None, "response_format": None, "stream_format": ""}
     assert parse(body) == SpeechRequest("hi")
 
 
 def test_unknown_fields_are_ignored() -> None:
-    """Fields of other servers do not fail a request."""
+    """Fields of other servers do not make a request fail."""
     assert parse({"input": "hi", "lang_code": "z", "stream": True, "x": {"y": [1]}}) == SpeechRequest("hi")
 
 
 def test_a_byte_order_mark_is_ignored() -> None:
-    """Some Windows clients put one in front."""
+    """Some Windows clients send one before the body."""
     assert parse(b"\xef\xbb\xbf" + b'{"input": "hi"}') == SpeechRequest("hi")
 
 
 def test_the_text_is_not_in_the_repr() -> None:
-    """What is to be spoken cannot reach a log by way of a printed request."""
+    """Text to be spoken cannot reach a log through a printed request."""
     assert "secret" not in repr(parse({"input": "secret"}))
 
 
-def test_text_outside_the_basic_plane_counts_by_code_points() -> None:
-    """A character that takes two escapes in JSON is one character of the limit."""
+def test_text_outside_the_basic_plane_is_counted_by_code_point() -> None:
+    """A character that takes two escapes in JSON counts as one."""
     assert len(parse({"input": "😀" * 100}).input) == 100
 
 
@@ -178,18 +178,18 @@ def test_text_outside_the_basic_plane_counts_by_code_points() -> None:
         ({"input": "a", "speed": -1}, "speed"),
     ],
 )
-def test_a_fault_in_a_field_names_the_field(fields: dict[str, Any], param: str) -> None:
-    """Whoever sent a wrong value is told which one it is."""
+def test_an_error_in_a_field_names_the_field(fields: dict[str, Any], param: str) -> None:
+    """The client learns which value is wrong."""
     assert fault(fields).param == param
 
 
 def test_an_infinite_speed_is_rejected() -> None:
-    """A number too large for a float is not taken for a fast voice."""
+    """A number too large for a float does not pass as a high speed."""
     assert fault('{"input": "a", "speed": 1e999}').param == "speed"
 
 
-def test_an_empty_text_is_nothing_to_speak() -> None:
-    """An empty text is told apart from a missing one, by its code."""
+def test_an_empty_text_has_its_own_error_code() -> None:
+    """The code distinguishes an empty text from a missing one."""
     assert isinstance(fault({"input": ""}), NothingToSpeak)
 
 
@@ -212,41 +212,41 @@ def test_an_empty_text_is_nothing_to_speak() -> None:
         (b" " * 2_001, "2000 bytes"),
     ],
 )
-def test_a_fault_of_the_body_says_what_is_wrong(body: bytes, says: str) -> None:
-    """A body that is no request is refused with the reason, and blames no field."""
+def test_an_error_in_the_body_states_the_reason(body: bytes, says: str) -> None:
+    """A body that is not a request is refused with a reason and without a field."""
     error = fault(body)
     assert says in error.message
     assert error.param is None
 
 
 def test_deep_nesting_is_refused() -> None:
-    """A body that would exhaust the parser's stack is a fault of the request, not of the server."""
+    """A body that would exhaust the parser's stack is an error of the request, not of the server."""
     body = b'{"input":' + b"[" * 100_000 + b"]" * 100_000 + b"}"
     with pytest.raises(InvalidRequest, match="deeply"):
         parse_speech(body, JSON, SpeechLimits())
 
 
-def test_a_number_of_very_many_digits_is_refused() -> None:
-    """Python refuses to convert it; so do we."""
+def test_a_number_with_too_many_digits_is_refused() -> None:
+    """Python itself refuses to convert it."""
     with pytest.raises(InvalidRequest, match="not valid JSON"):
         parse_speech(b'{"input":"a","speed":' + b"9" * 5_000 + b"}", JSON, SpeechLimits())
 
 
 @pytest.mark.parametrize("content_type", [None, "", "text/plain", "application/x-www-form-urlencoded", "json"])
-def test_what_is_not_declared_as_json_is_refused(content_type: str | None) -> None:
-    """A web page can send other types to a loopback server without the browser asking it first."""
+def test_a_body_that_is_not_declared_as_json_is_refused(content_type: str | None) -> None:
+    """A web page can send other types to a loopback server without a preflight request of the browser."""
     assert "application/json" in fault({"input": "a"}, content_type).message
 
 
 @pytest.mark.parametrize("content_type", ["application/json; charset=utf-8", "Application/JSON", " application/json "])
-def test_json_may_be_declared_in_any_spelling(content_type: str) -> None:
-    """Case, blanks and parameters of the media type do not matter."""
+def test_the_json_media_type_may_be_spelled_in_any_way(content_type: str) -> None:
+    """Case, spaces and parameters of the media type are ignored."""
     assert parse({"input": "a"}, content_type).input == "a"
 
 
 @given(st.binary(max_size=300), st.none() | st.sampled_from([JSON, "text/plain"]))
-def test_any_bytes_give_a_request_or_a_fault(body: bytes, content_type: str | None) -> None:
-    """No body makes the parser raise anything but a fault of the request."""
+def test_any_bytes_give_a_request_or_an_error(body: bytes, content_type: str | None) -> None:
+    """No body makes the parser raise anything but an error of the request."""
     try:
         request = parse(body, content_type)
     except InvalidRequest as error:
@@ -267,8 +267,8 @@ FIELDS = (
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS), VALUES))
-def test_any_fields_give_a_request_or_a_fault(fields: dict[str, Any]) -> None:
-    """Whatever JSON a client puts into the fields, what comes out keeps its promises."""
+def test_any_fields_give_a_request_or_an_error(fields: dict[str, Any]) -> None:
+    """For any JSON in the fields, an accepted request keeps its invariants."""
     try:
         request = parse(json.dumps(fields).encode("utf-8", "surrogatepass"))
     except InvalidRequest as error:
@@ -282,8 +282,8 @@ def test_any_fields_give_a_request_or_a_fault(fields: dict[str, Any]) -> None:
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=100), st.booleans())
-def test_a_text_arrives_as_it_was_sent(text: str, escaped: bool) -> None:
-    """Characters are the same whether a client escapes them or not."""
+def test_a_text_arrives_unchanged(text: str, escaped: bool) -> None:
+    """Characters are the same whether or not a client escapes them."""
     body = json.dumps({"input": text}, ensure_ascii=escaped).encode()
     assert parse_speech(body, JSON, SpeechLimits()).input == text
 
@@ -291,8 +291,8 @@ def test_a_text_arrives_as_it_was_sent(text: str, escaped: bool) -> None:
 VOICES = ("baker", "heart")
 
 
-def test_an_unknown_model_is_refused_with_those_there_are() -> None:
-    """A model that is not here is not silently another one."""
+def test_an_unknown_model_is_refused_with_the_list_of_models() -> None:
+    """An unknown model is not silently replaced by another one."""
     with pytest.raises(InvalidRequest, match=r"tts-1.*heart") as caught:
         check_model("kokoro", VOICES)
     assert caught.value.param == "model"
@@ -301,24 +301,24 @@ def test_an_unknown_model_is_refused_with_those_there_are() -> None:
 ENTRIES = [VoiceEntry("baker", ("zh",), 24_000, is_default=True), VoiceEntry("heart", ("en",), 24_000)]
 
 
-def test_models_are_listed_in_openais_shape() -> None:
-    """OpenAI's names and the voices can all be given as a model, and are listed so."""
+def test_models_are_listed_in_openais_format() -> None:
+    """The list holds OpenAI's names and the voices, each of which can be requested as a model."""
     listed = json.loads(models_body(ENTRIES))
     assert listed["object"] == "list"
     assert [model["id"] for model in listed["data"]] == [*MODELS, "baker", "heart"]
     assert {model["object"] for model in listed["data"]} == {"model"}
 
 
-def test_a_model_is_found_by_its_name() -> None:
-    """One model can be asked for; one that is not there is not invented."""
+def test_a_model_is_found_by_name() -> None:
+    """An unknown name is an error."""
     body = model_body("heart", ENTRIES)
     assert body is not None
     assert json.loads(body)["id"] == "heart"
     assert model_body("kokoro", ENTRIES) is None
 
 
-def test_voices_are_listed_in_both_shapes() -> None:
-    """Newer clients read objects, older ones bare names."""
+def test_voices_are_listed_in_both_formats() -> None:
+    """Newer clients read objects, older ones plain names."""
     objects = json.loads(voices_body(ENTRIES))["voices"]
     assert objects[0] == {
         "id": "baker",
@@ -336,8 +336,8 @@ def test_a_whole_body_cannot_be_sent_as_events() -> None:
 
 
 @pytest.mark.parametrize("model", [None, "tts-1", "heart"])
-def test_a_model_may_be_a_known_one_or_a_voice(model: str | None) -> None:
-    """A request may also name none."""
+def test_a_model_may_be_a_known_name_or_a_voice(model: str | None) -> None:
+    """The field may also be absent."""
     check_model(model, ["heart"])
 
 

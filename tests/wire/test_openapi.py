@@ -1,4 +1,4 @@
-"""The OpenAPI document: valid, complete, and true of what the parsers accept."""
+"""The OpenAPI document is valid and complete, and agrees with the parsers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from yuliu.wire.synthesis_options import presets_body
 SCHEMAS = DOCUMENT["components"]["schemas"]
 VOICES = [VoiceEntry("baker", ("zh",), 24_000, is_default=True)]
 NAMES = {"speech": "SpeechBody", "phrases": "PhrasesBody", "feedback": "Feedback"}
-"""Schemas of recorded documents."""
+"""Schemas of the recorded documents."""
 
 
 def validator(name: str) -> Draft202012Validator:
@@ -39,12 +39,12 @@ def operation(method: str, path: str) -> dict[str, Any]:
 
 
 def test_the_document_is_valid() -> None:
-    """Judged by a validator of OpenAPI 3.1."""
+    """A validator of OpenAPI 3.1 accepts it."""
     assert list(OpenAPIV31SpecValidator(DOCUMENT).iter_errors()) == []
 
 
-def test_a_wrong_document_would_be_noticed() -> None:
-    """The validator is no rubber stamp."""
+def test_an_invalid_document_is_rejected() -> None:
+    """The validator does not accept every document."""
     assert list(OpenAPIV31SpecValidator({"openapi": "3.1.0", "paths": {}}).iter_errors())
 
 
@@ -61,14 +61,14 @@ def test_every_field_is_described() -> None:
 
 
 def test_descriptions_are_markdown() -> None:
-    """No role and no double backquote of a docstring is left."""
+    """No role or double backquote of a docstring remains."""
     assert "``" not in json.dumps(DOCUMENT)
     assert ":class:" not in json.dumps(DOCUMENT)
 
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_accepted_documents_fit_the_schema(kind: str) -> None:
-    """Every recorded request that is read is allowed by its schema."""
+    """The schema allows each recorded request that the server accepts."""
     accepted = [text for each, text, expected in CASES if each == kind and expected is None]
     assert accepted
     for text in accepted:
@@ -85,15 +85,15 @@ def test_accepted_documents_fit_the_schema(kind: str) -> None:
     ],
 )
 def test_refused_documents_do_not_fit_the_schema(fields: dict[str, Any]) -> None:
-    """Kinds, choices and bounds stand in the schema as well."""
+    """The schema states types, choices and bounds as well."""
     document = {"input": "a", **fields}
     assert list(validator("SpeechBody").iter_errors(document))
-    if "chunking" not in fields:  # names of strategies are for the presets to know
+    if "chunking" not in fields:  # only the presets know the names of strategies
         assert outcome("speech", json.dumps(document)) is not None
 
 
 def test_all_formats_are_listed() -> None:
-    """For the field and for the bodies of responses."""
+    """The list is the same for the field and for the bodies of responses."""
     choices = SCHEMAS["SpeechBody"]["properties"]["response_format"]["anyOf"]
     assert {value for each in choices for value in each.get("enum", ())} == {"", *FORMATS}
     content = operation("post", "/v1/audio/speech")["responses"]["200"]["content"]
@@ -120,12 +120,12 @@ BODY = lexicon_body("games", 3, parse_lexicon(b'{"text": "a", "reading": "b"}', 
     ],
 )
 def test_responses_fit_their_schemas(name: str, body: bytes) -> None:
-    """Bodies as the server writes them."""
+    """The bodies are those that the server writes."""
     assert [error.message for error in validator(name).iter_errors(json.loads(body))] == []
 
 
-def test_operations_tell_what_they_need() -> None:
-    """Scope of a key, parameters, and an empty response where there is none."""
+def test_operations_state_their_requirements() -> None:
+    """Each states the scope of its key, its parameters, and whether its response is empty."""
     speech = operation("post", "/v1/audio/speech")
     assert speech["security"] == [{}, {"bearer": ["speak"]}, {"header": ["speak"]}]
     assert {each["name"] for each in speech["parameters"]} == {"X-Yuliu-Class", "X-Yuliu-Weight", "X-Request-Id"}
@@ -136,8 +136,8 @@ def test_operations_tell_what_they_need() -> None:
     assert removed["responses"]["204"] == {"description": "Success."}
 
 
-def test_the_query_of_a_spoken_body_has_the_fields_of_start() -> None:
-    """Numbers as numbers, everything else as text."""
+def test_the_query_of_a_streamed_body_has_the_fields_of_start() -> None:
+    """Numbers are numbers; all other parameters are text."""
     query = {
         each["name"]: each["schema"]["type"]
         for each in operation("post", "/v1/stream")["parameters"]

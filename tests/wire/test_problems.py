@@ -1,4 +1,4 @@
-"""Errors as a caller over HTTP sees them."""
+"""Errors as responses over HTTP."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def all_error_classes(base: type[YuliuError] = YuliuError) -> list[type[YuliuErr
 
 
 def test_every_error_has_a_status() -> None:
-    """The table covers all codes there are, and no others."""
+    """The table covers exactly the existing codes."""
     codes = {error.code for error in all_error_classes() if error.__module__ == errors.__name__}
     assert codes == set(STATUS)
 
@@ -32,7 +32,7 @@ def test_every_error_has_a_status() -> None:
     ],
 )
 def test_an_error_becomes_openais_envelope(error: YuliuError, status: int, kind: str) -> None:
-    """OpenAI's clients find message, type, param and code where they look for them."""
+    """OpenAI's clients find message, type, param and code in the expected places."""
     problem = problem_of(error)
     assert problem.status == status
     assert json.loads(problem.body()) == {
@@ -42,18 +42,18 @@ def test_an_error_becomes_openais_envelope(error: YuliuError, status: int, kind:
 
 @pytest.mark.parametrize(("retry_after_s", "header"), [(2.2, "3"), (0.0, "1"), (5.0, "5")])
 def test_retry_after_is_whole_seconds(retry_after_s: float, header: str) -> None:
-    """The header knows no fractions, and 0 would mean at once."""
+    """The header does not allow fractions, and 0 would mean an immediate retry."""
     assert problem_of(Overloaded("busy", retry_after_s=retry_after_s)).headers == (("Retry-After", header),)
 
 
-def test_only_what_passes_by_itself_says_when_to_try_again() -> None:
-    """A client is not told to repeat what can never succeed."""
+def test_only_temporary_errors_advise_a_retry() -> None:
+    """A client is not told to repeat a request that can never succeed."""
     assert problem_of(VoiceNotReady("soon")).headers == (("Retry-After", "1"),)
     assert problem_of(InvalidRequest("wrong")).headers == ()
 
 
 def test_any_message_can_be_sent() -> None:
-    """A message is escaped, whatever characters it holds."""
+    """All characters of a message are escaped as needed."""
     body = Problem(400, "invalid_request", "坏\ud800\n").body()
     assert json.loads(body)["error"]["message"] == "坏\ud800\n"
 
@@ -77,7 +77,7 @@ def test_problems_of_requests_state_their_limits(problem: Problem, status: int, 
 
 
 def test_refusals_of_the_server_have_a_status_and_name_the_limit() -> None:
-    """One function for each, so that all speak alike."""
+    """One function makes each refusal, so that their wording agrees."""
     cases = [
         (problems.path_unknown(["/b", "/a"]), 404, "/a, /b"),
         (problems.method_unknown("GET"), 405, "GET"),

@@ -42,15 +42,15 @@ def read() -> Reader:
     return reader
 
 
-def test_tags_are_closed_and_ids_stand_once() -> None:
+def test_tags_are_closed_and_ids_are_unique() -> None:
     """The page is well formed."""
     reader = read()
     assert reader.open == []
     assert len(set(reader.ids)) == len(reader.ids)
 
 
-def test_links_lead_to_places_on_the_page() -> None:
-    """Beside the two documents, nothing else is needed."""
+def test_links_lead_to_anchors_on_the_page() -> None:
+    """Apart from the two documents, the page needs no other file."""
     reader = read()
     inside = {link[1:] for link in reader.links if link.startswith("#")}
     assert inside <= set(reader.ids)
@@ -59,7 +59,7 @@ def test_links_lead_to_places_on_the_page() -> None:
 
 
 def test_operations_messages_and_fields_are_shown() -> None:
-    """From both documents."""
+    """The page covers both documents."""
     for path in OPENAPI["paths"]:
         assert f"<code>{path}</code>" in PAGE
     for kind in TYPES.values():

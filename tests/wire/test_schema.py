@@ -1,4 +1,4 @@
-"""Structs as declarations: values, and errors that name the place and the remedy."""
+"""Structs as schemas: decoded values, and errors that name the field and the remedy."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def refusal(read: Any, document: object) -> InvalidRequest:
 
 @pytest.mark.parametrize(("fields", "param", "message"), CASES)
 def test_errors_name_the_field_and_the_remedy(fields: dict[str, Any], param: str | None, message: str) -> None:
-    """In JSON, and in a document that was parsed already."""
+    """This holds for JSON and for a document that was parsed before."""
     document = {"title": "t", **fields}
     for error in (
         refusal(DOCUMENT.decode, json.dumps(document).encode()),
@@ -106,14 +106,14 @@ def test_errors_name_the_field_and_the_remedy(fields: dict[str, Any], param: str
         ({"title": "a", "items": [{"name": "refused"}, {"name": 5}]}, "items[0]", "'items[0]': 'name' is refused"),
     ],
 )
-def test_documents_as_a_whole(document: Any, param: str | None, message: str) -> None:
-    """A missing field, another kind of document, and the first of two faults."""
+def test_errors_of_whole_documents(document: Any, param: str | None, message: str) -> None:
+    """A field is missing, the document is of another type, or the first of two errors is reported."""
     error = refusal(DOCUMENT.decode, json.dumps(document))
     assert (error.param, error.message) == (param, message)
 
 
-def test_a_refusal_in_an_ambiguous_document_tells_the_ambiguity() -> None:
-    """Other readers would not even see the same item."""
+def test_an_error_in_an_ambiguous_document_reports_the_ambiguity() -> None:
+    """Other readers would not see the same item."""
     assert "twice" in refusal(DOCUMENT.decode, '{"title":"a","items":[{"name":"refused"}],"title":"b"}').message
 
 
@@ -128,14 +128,14 @@ def test_a_refusal_in_an_ambiguous_document_tells_the_ambiguity() -> None:
         ({"a": 1}, "type", "'type' is missing; it must be one of first, second"),
     ],
 )
-def test_errors_of_tagged_structs_are_those_of_the_tag(document: Any, param: str | None, message: str) -> None:
-    """The tag says what fields are known."""
+def test_errors_of_tagged_structs_depend_on_the_tag(document: Any, param: str | None, message: str) -> None:
+    """The tag determines the known fields."""
     for error in (refusal(MESSAGE.decode, json.dumps(document)), refusal(MESSAGE.convert, document)):
         assert (error.param, error.message) == (param, message)
 
 
-def test_places_in_a_larger_document_stand_before_the_field() -> None:
-    """Items that are converted one by one."""
+def test_the_position_in_a_larger_document_precedes_the_field() -> None:
+    """Items are converted one by one."""
     items: Schema[Item] = Schema(Item, what="the item")
     with pytest.raises(
         InvalidRequest, match=re.escape("'items[3]': 'size' must be a whole number from 0 to 3")
@@ -165,8 +165,8 @@ def test_errors_of_toml_name_the_file_and_the_key(values: dict[str, Any], messag
     assert caught.value.param == message.split()[0]
 
 
-def test_tables_of_toml_are_read() -> None:
-    """Defaults stand for what is left out; a scalar may be read by itself."""
+def test_toml_tables_are_read() -> None:
+    """Absent keys get defaults; a scalar may be read by itself."""
     found = convert_toml({"title": "t", "items": [{"name": "a"}]}, Document, where="a.toml: ")
     assert found == Document(title="t", items=[Item("a")])
     with pytest.raises(InvalidRequest, match=re.escape("a.toml: parts.zh must be a string")):
@@ -184,7 +184,7 @@ VALUES = st.recursive(
 
 
 def written(value: object) -> str:
-    """Write JSON in which a list of pairs is an object, whose keys may stand twice."""
+    """Write JSON in which a list of pairs is an object that may repeat its keys."""
     if isinstance(value, list) and value and all(isinstance(each, tuple) for each in value):
         return "{" + ", ".join(f"{json.dumps(key)} : {written(each)}" for key, each in value) + "}"
     if isinstance(value, list):
@@ -193,8 +193,8 @@ def written(value: object) -> str:
 
 
 @given(st.lists(st.tuples(KEYS, VALUES), min_size=1, max_size=4))
-def test_repeated_keys_are_found_as_by_the_slow_reader(pairs: list[tuple[str, object]]) -> None:
-    """Whatever stands in keys and texts: colons, quotes, backslashes."""
+def test_repeated_keys_are_found_as_by_a_reference_reader(pairs: list[tuple[str, object]]) -> None:
+    """Keys and texts may hold colons, quotes and backslashes."""
     text = written(pairs)
 
     def refuses(check: Any) -> bool:

@@ -1,4 +1,4 @@
-"""One reader for all JSON that the server takes: what two readers could read differently is refused by each."""
+"""One strict reader for all JSON that the server takes: each entry point refuses ambiguous JSON."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ READERS: dict[str, tuple[Callable[[bytes], object], dict[str, Any]]] = {
         {"type": "start", "context": "a", "speed": 1},
     ),
 }
-"""Each reader with a body that it takes."""
+"""Each reader with a body that it accepts."""
 LOOSE = {
     "wire/openai_events.py": "what we have written ourselves",
     "wire/strict_json.py": "the reader itself",
 }
-"""Modules that may read JSON in another way, and why."""
+"""Modules that may read JSON in another way, each with the reason."""
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_what_is_right_is_read_with_a_byte_order_mark_or_without(name: str) -> None:
+def test_valid_json_is_read_with_or_without_a_byte_order_mark(name: str) -> None:
     """Some editors and shells put one before a file."""
     read, value = READERS[name]
     body = json.dumps(value).encode()
@@ -59,8 +59,8 @@ def test_what_is_right_is_read_with_a_byte_order_mark_or_without(name: str) -> N
 
 @pytest.mark.parametrize("name", READERS)
 @pytest.mark.parametrize("wrong", ["NaN", "Infinity", "-Infinity", "[" * 100_000, "9" * 5_000, "'a'", "[1,]", "01"])
-def test_what_is_not_the_standards_is_refused(name: str, wrong: str) -> None:
-    """As the value of any field, also of one that is not looked at."""
+def test_json_outside_the_standard_is_refused(name: str, wrong: str) -> None:
+    """This applies to the value of any field, including ignored ones."""
     read, value = READERS[name]
     whole = json.dumps(value)
     body = whole[:-1] + f', "more": {wrong}}}'
@@ -69,8 +69,8 @@ def test_what_is_not_the_standards_is_refused(name: str, wrong: str) -> None:
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_key_that_stands_twice_is_refused(name: str) -> None:
-    """At any depth, whether its values are the same or not."""
+def test_a_repeated_key_is_refused(name: str) -> None:
+    """This applies at any depth, whether or not the values are equal."""
     read, value = READERS[name]
     whole = json.dumps(value)
     first = json.dumps(next(iter(value)))
@@ -83,15 +83,15 @@ def test_a_key_that_stands_twice_is_refused(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in READERS if name != "message"])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "latin-1"])
 def test_other_encodings_are_refused(name: str, encoding: str) -> None:
-    """What Python's own reader would guess at."""
+    """Python's own reader would guess them."""
     read, value = READERS[name]
     body = json.dumps({**value, "more": "é"}, ensure_ascii=False).encode(encoding)
     with pytest.raises(InvalidRequest):
         read(body)
 
 
-def test_nothing_else_reads_json() -> None:
-    """In wire and server: a new module goes through the same reader."""
+def test_no_other_module_reads_json() -> None:
+    """New modules of wire and server must use the same reader."""
     source = Path(yuliu.__file__).parent
     found = {
         str(path.relative_to(source).as_posix())
@@ -105,15 +105,15 @@ def test_nothing_else_reads_json() -> None:
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda each: st.lists(each, max_size=3)))
-def test_what_json_writes_is_read(value: object) -> None:
-    """As it was."""
+def test_json_written_by_python_is_read(value: object) -> None:
+    """The value is unchanged."""
     assert read_json(json.dumps(value), what="it") == value
     assert read_json(json.dumps(value).encode(), what="it") == value
 
 
 @given(st.binary(max_size=60))
-def test_any_bytes_are_a_value_or_refused(body: bytes) -> None:
-    """And the message names what was wrong, never what was in it."""
+def test_any_bytes_are_read_or_refused(body: bytes) -> None:
+    """The message names the error and never quotes the content."""
     try:
         read_json(body, what="the thing")
     except InvalidRequest as error:
@@ -121,8 +121,8 @@ def test_any_bytes_are_a_value_or_refused(body: bytes) -> None:
 
 
 @given(st.text(st.characters(), max_size=20) | st.integers() | st.none())
-def test_texts_can_be_written_as_utf_8(value: object) -> None:
-    """Else a lexicon could not be stored, or an answer not be sent."""
+def test_texts_can_be_encoded_as_utf_8(value: object) -> None:
+    """Otherwise a lexicon could not be stored, or a response not be sent."""
     try:
         parse_phrases(json.dumps({"phrases": ["a"], "voice": value}).encode(), JSON).voice or b""
     except InvalidRequest as error:

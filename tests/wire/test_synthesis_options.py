@@ -1,4 +1,4 @@
-"""Class, weight, preset and the like, from fields and headers."""
+"""Class, weight, preset and other synthesis options from fields and headers."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ def fault(fields: dict[str, Any], headers: dict[str, str] | None = None) -> Inva
     return caught.value
 
 
-def test_nothing_asked_is_the_usual_manner() -> None:
-    """Null counts as left out, as in OpenAI's own fields; so does an empty name."""
+def test_a_request_without_options_gets_the_defaults() -> None:
+    """Null and empty names count as absent, as in OpenAI's own fields."""
     assert parse_synthesis_options({}, {}) == SynthesisOptions()
     assert parse_synthesis_options({**dict.fromkeys(FIELDS), "preset": ""}, {}) == SynthesisOptions()
 
 
 def test_all_fields_are_read() -> None:
-    """Fields that replace those of a preset stand by themselves."""
+    """Fields that override those of a preset are kept apart from it."""
     chunking = {"strategy": "fixed", "max_weight": 12}
     asked = {"preset": "dialogue", "class": "bulk", "chunking": chunking, "max_lead_s": 3}
     manner = parse_synthesis_options({**asked, "weight": 2, "lead_in_ms": 250, "seed": 7, "language": "zh"}, {})
@@ -43,7 +43,7 @@ def test_all_fields_are_read() -> None:
 
 
 def test_headers_stand_in_for_fields() -> None:
-    """A client that can add headers only may say class and weight there; a field wins over its header."""
+    """A client that can only add headers may set class and weight there; a field takes precedence."""
     headers = {"x-yuliu-class": " interactive ", "x-yuliu-weight": "2.5"}
     assert parse_synthesis_options({}, headers) == SynthesisOptions(overrides={"class": "interactive"}, weight=2.5)
     assert parse_synthesis_options({"class": "bulk", "weight": 1}, headers) == SynthesisOptions(
@@ -62,13 +62,13 @@ WRONG: dict[str, list[Any]] = {
 
 @pytest.mark.parametrize(("param", "value"), [(param, value) for param, values in WRONG.items() for value in values])
 def test_a_wrong_value_names_its_field(param: str, value: object) -> None:
-    """None is silently put right."""
+    """No wrong value is silently corrected."""
     assert fault({param: value}).param == param
 
 
 @pytest.mark.parametrize("value", ["", "heavy", "nan", "inf", "1e1", "0x1", "-1", "11", "٣", "1_0"])
 def test_a_wrong_header_names_the_header(value: str) -> None:
-    """Only plain decimals within the bounds are weights."""
+    """Weights are plain decimals within the bounds."""
     assert fault({}, {"x-yuliu-weight": value}).param == "X-Yuliu-Weight"
 
 
@@ -83,8 +83,8 @@ VALUES = st.recursive(
     st.dictionaries(st.sampled_from(FIELDS), VALUES),
     st.dictionaries(st.sampled_from(["x-yuliu-class", "x-yuliu-weight"]), st.text(max_size=8)),
 )
-def test_any_values_give_a_manner_or_a_fault(fields: dict[str, Any], headers: dict[str, str]) -> None:
-    """What comes out keeps its bounds, and a fault never quotes what was sent."""
+def test_any_values_give_options_or_an_error(fields: dict[str, Any], headers: dict[str, str]) -> None:
+    """Accepted options are within their bounds, and an error never quotes what was sent."""
     try:
         manner = parse_synthesis_options(fields, headers)
     except InvalidRequest as error:
@@ -97,8 +97,8 @@ def test_any_values_give_a_manner_or_a_fault(fields: dict[str, Any], headers: di
         assert set(manner.overrides) <= {"class", "chunking", "max_lead_s"}
 
 
-def test_a_speech_request_has_a_manner() -> None:
-    """Fields and headers of the request arrive in it."""
+def test_a_speech_request_has_synthesis_options() -> None:
+    """They come from the fields and headers of the request."""
     body = json.dumps({"input": "hi", "preset": "api"}).encode()
     request = parse_speech(body, "application/json", SpeechLimits(), headers={"x-yuliu-weight": "3"})
     assert request.manner == SynthesisOptions("api", weight=3.0)

@@ -1,4 +1,4 @@
-"""What requests say of the sound."""
+"""Parsing of the audio effects of a request."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ ANYTHING = st.recursive(
 )
 
 
-def test_what_is_not_said_changes_nothing() -> None:
+def test_absent_effects_change_nothing() -> None:
     assert parse_effects({}) == {}
     assert parse_effects({"volume_db": None, "pitch_semitones": None, "effects": None}) == {}
     assert parse_effects({"effects": {"level": None, "compress": None}}) == {}
     assert effects_of({"effects": {}}) == Effects()
 
 
-def test_all_that_can_be_said() -> None:
+def test_all_effects_are_read() -> None:
     said = {
         "volume_db": -3,
         "pitch_semitones": 1.5,
@@ -55,7 +55,7 @@ def test_all_that_can_be_said() -> None:
     )
 
 
-def test_a_compressor_has_its_own_numbers() -> None:
+def test_a_compressor_has_its_own_settings() -> None:
     compress = {"threshold_db": -30, "ratio": 4, "attack_ms": 2, "release_ms": 250, "makeup_db": 6}
     assert effects_of({"effects": {"compress": compress}}).compression == Compression(-30, 4, 0.002, 0.25, 6)
     assert effects_of({"effects": {"compress": {"ratio": 2}}}).compression == Compression(ratio=2)
@@ -81,15 +81,15 @@ def test_a_compressor_has_its_own_numbers() -> None:
         ({"effects": {"compress": {"threshold_db": False}}}, "effects.compress.threshold_db"),
     ],
 )
-def test_what_cannot_be_is_refused_by_name(fields: dict[str, Any], param: str) -> None:
+def test_impossible_effects_are_refused_by_name(fields: dict[str, Any], param: str) -> None:
     with pytest.raises(InvalidRequest) as refused:
         effects_of(fields)
     assert refused.value.param == param
 
 
 @given(st.dictionaries(st.sampled_from(EFFECT_FIELDS), ANYTHING))
-def test_anything_is_read_or_refused(fields: dict[str, Any]) -> None:
-    """What is read can be made, and what is refused has a name."""
+def test_any_effects_are_read_or_refused(fields: dict[str, Any]) -> None:
+    """Accepted effects can be applied, and a refusal names its field."""
     try:
         found = parse_effects(fields)
     except InvalidRequest as refused:
@@ -99,7 +99,7 @@ def test_anything_is_read_or_refused(fields: dict[str, Any]) -> None:
         assert replace(Effects(), **found) == effects_of(fields)
 
 
-def test_every_door_reads_them() -> None:
+def test_every_endpoint_reads_effects() -> None:
     said: dict[str, Any] = {"volume_db": 3, "pitch_semitones": -2, "effects": {"level": True}}
     wanted = Effects(volume_db=3.0, pitch_semitones=-2.0, level=True)
     assert parse_synthesis_options(said, {}).effects == wanted
@@ -113,7 +113,7 @@ def test_every_door_reads_them() -> None:
     assert Effects(**config.effects) == wanted
 
 
-def test_a_query_names_them_with_commas() -> None:
+def test_a_query_separates_effects_with_commas() -> None:
     found = start_of_query({"volume_db": "-4.5", "effects": "level,compress"})
     assert effects_of(found) == Effects(volume_db=-4.5, level=True, compression=Compression())
     assert effects_of(start_of_query({"effects": ""})) == Effects()

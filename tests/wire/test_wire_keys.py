@@ -1,4 +1,4 @@
-"""What a key is, how its file is written, how a request shows it, and what it is needed for."""
+"""The format of keys and of their file, the headers that carry a key, and the scopes of paths."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ def key_of(shown: str, name: str = "one") -> ApiKey:
 
 
 @given(st.lists(KEYS, max_size=5, unique_by=(lambda key: key.name, lambda key: key.digest)))
-def test_what_is_written_is_read(keys: list[ApiKey]) -> None:
-    """Nothing of a key is lost in the file, and no key is in it."""
+def test_a_written_file_is_read_back(keys: list[ApiKey]) -> None:
+    """The file preserves each record and does not contain the keys themselves."""
     assert parse_keys(write_keys(keys).encode()) == tuple(keys)
 
 
 @given(
     st.binary() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(lambda v: json.dumps(v).encode())
 )
-def test_anything_else_is_refused(data: bytes) -> None:
-    """A damaged file is an error that says so, not a crash, and never a set of fewer keys."""
+def test_damaged_files_are_refused(data: bytes) -> None:
+    """A damaged file raises an error that says so; it is never read as a smaller set of keys."""
     with pytest.raises(InvalidRequest, match="file of keys"):
         parse_keys(data)
 
@@ -78,15 +78,15 @@ def test_anything_else_is_refused(data: bytes) -> None:
         {"minutes": 5},
     ],
 )
-def test_a_wrong_key_spoils_the_file(change: dict[str, Any]) -> None:
-    """Rather no key than one that may do more than was meant: an unknown bound is refused, too."""
+def test_an_invalid_record_invalidates_the_file(change: dict[str, Any]) -> None:
+    """A key must never permit more than was intended, so an unknown limit is refused as well."""
     row = {"name": "one", "sha256": "0" * 64} | change
     with pytest.raises(InvalidRequest, match="file of keys"):
         parse_keys(json.dumps({"version": 1, "keys": [row]}).encode())
 
 
-def test_names_and_keys_stand_once() -> None:
-    """Else it would hang on the order which of them holds."""
+def test_names_and_keys_are_unique() -> None:
+    """Otherwise the order of the records would decide which of them applies."""
     row = {"name": "one", "sha256": "0" * 64}
     for other in ({"name": "two"}, {"sha256": "1" * 64}):
         with pytest.raises(InvalidRequest, match="file of keys"):
@@ -94,7 +94,7 @@ def test_names_and_keys_stand_once() -> None:
 
 
 def test_a_key_is_found_by_comparing_all_in_constant_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is compared by ``hmac.compare_digest``, those after the right one, too."""
+    """``hmac.compare_digest`` compares each key, including those after the match."""
     keys = [key_of(f"yuliu_{index}", f"k{index}") for index in range(4)]
     compared = []
 
@@ -107,7 +107,7 @@ def test_a_key_is_found_by_comparing_all_in_constant_time(monkeypatch: pytest.Mo
     assert find_key(keys, "yuliu_0") is keys[0]
     assert compared == [key.digest for key in keys]
     assert find_key(keys, "yuliu_") is None
-    assert find_key(keys, keys[0].digest) is None  # the file is not a set of keys
+    assert find_key(keys, keys[0].digest) is None  # the file does not hold a set of keys
     assert find_key([], "yuliu_0") is None
 
 
@@ -129,20 +129,20 @@ def test_a_key_is_found_by_comparing_all_in_constant_time(monkeypatch: pytest.Mo
         ({}, None),
     ],
 )
-def test_where_a_request_shows_its_key(headers: dict[str, str], shown: str | None) -> None:
-    """In one of three headers, never in the address."""
+def test_the_key_is_read_from_three_headers(headers: dict[str, str], shown: str | None) -> None:
+    """It is never read from the address."""
     assert shown_key(headers) == shown
 
 
 @given(st.dictionaries(st.sampled_from(["authorization", "x-api-key", "sec-websocket-protocol"]), st.text()))
 def test_any_headers_are_read(headers: dict[str, str]) -> None:
-    """Whatever is sent is a key, which is not known, or none."""
+    """The result is a key, which may be unknown, or None."""
     shown = shown_key(headers)
     assert shown is None or find_key([key_of("yuliu_")], shown) is None
 
 
-def test_refusals_say_what_is_wanted() -> None:
-    """In OpenAI's envelope, and in the header that belongs to the status."""
+def test_refusals_state_the_requirement() -> None:
+    """They do so in OpenAI's envelope and in the header that belongs to the status."""
     for problem, status, says in [
         (key_missing(was_shown=False), 401, "Bearer KEY"),
         (key_missing(was_shown=True), 401, "revoked"),

@@ -19,16 +19,16 @@ ENTRIES = (Entry("SQL", "sequel"), Entry("行业", "hang2 ye4", "pinyin", lang="
 
 
 @pytest.mark.parametrize("form", ["json", "tsv", "pls"])
-def test_a_lexicon_survives_every_form(form: lexicons.Form) -> None:
-    """What is told can be sent back."""
+def test_a_lexicon_survives_every_format(form: lexicons.Form) -> None:
+    """A response can be sent back as a request."""
     body = lexicons.lexicon_body("games", 3, ENTRIES, form)
     assert lexicons.parse_lexicon(body, form) == ENTRIES
     assert lexicons.form_of_body(lexicons.MEDIA_TYPES[form]) == form
     assert lexicons.form_of_answer(lexicons.MEDIA_TYPES[form]) == form
 
 
-def test_json_tells_name_version_and_what_is_not_default() -> None:
-    """Entries are short where they are plain."""
+def test_json_holds_name_version_and_values_that_are_not_default() -> None:
+    """Plain entries are short."""
     assert json.loads(lexicons.lexicon_body("games", 3, ENTRIES, "json")) == {
         "name": "games",
         "version": 3,
@@ -41,7 +41,7 @@ def test_json_tells_name_version_and_what_is_not_default() -> None:
 
 @pytest.mark.parametrize("body", ['[{"text": "a", "reading": "b"}]', '{"text": "a", "reading": "b"}'])
 def test_json_may_be_a_list_or_one_entry(body: str) -> None:
-    """Whatever is handy to send."""
+    """Either is accepted."""
     assert lexicons.parse_lexicon(body.encode(), "json") == (Entry("a", "b"),)
 
 
@@ -60,15 +60,15 @@ def test_json_may_be_a_list_or_one_entry(body: str) -> None:
         (b"[" * 100_000, "nested too deeply"),
     ],
 )
-def test_wrong_json_is_explained(body: bytes, says: str) -> None:
-    """Which entry, which field."""
+def test_errors_in_json_name_entry_and_field(body: bytes, says: str) -> None:
+    """The message is enough to find the error."""
     with pytest.raises(InvalidRequest, match=says):
         lexicons.parse_lexicon(body, "json")
 
 
 @pytest.mark.parametrize("content_type", [None, "", "text/plain", "application/x-www-form-urlencoded"])
-def test_what_a_web_page_may_send_unasked_is_refused(content_type: str | None) -> None:
-    """The three forms are named."""
+def test_body_types_of_simple_web_requests_are_refused(content_type: str | None) -> None:
+    """The error lists the three accepted types."""
     with pytest.raises(InvalidRequest, match="application/pls"):
         lexicons.form_of_body(content_type)
 
@@ -82,20 +82,20 @@ def test_what_a_web_page_may_send_unasked_is_refused(content_type: str | None) -
         ("TEXT/Tab-Separated-Values", "tsv"),
     ],
 )
-def test_the_answer_has_the_form_that_is_accepted(accept: str | None, form: str) -> None:
-    """JSON where nothing known is asked for."""
+def test_the_response_has_the_accepted_format(accept: str | None, form: str) -> None:
+    """JSON is the default if the request accepts no known format."""
     assert lexicons.form_of_answer(accept) == form
 
 
 @pytest.mark.parametrize(("value", "version"), [(None, None), ("*", None), ('"3"', 3), ("3", 3), ('W/"12"', 12)])
 def test_if_match_is_a_version(value: str | None, version: int | None) -> None:
-    """With or without quotes."""
+    """Quotes are optional."""
     assert lexicons.parse_if_match(value) == version
 
 
 @pytest.mark.parametrize("value", ["", "x", '"1", "2"', '"-1"', '"' + "9" * 30 + '"'])
 def test_other_if_match_headers_are_refused(value: str) -> None:
-    """Rather than ignored, which would overwrite."""
+    """Ignoring them would overwrite the lexicon."""
     with pytest.raises(InvalidRequest):
         lexicons.parse_if_match(value)
 
@@ -106,7 +106,7 @@ def speech(**fields: Any) -> Any:
 
 
 def test_a_speech_request_names_lexicons_and_brings_entries() -> None:
-    """A name or several; entries as objects, or simply texts and readings."""
+    """The field takes one name or several; entries are objects, or texts with readings."""
     assert speech().lexicon == speech(lexicon=None).lexicon == speech(lexicon="").lexicon == ()
     assert speech(lexicon="games").lexicon == ("games",)
     assert speech(lexicon=["a", "b"]).lexicon == ("a", "b")
@@ -124,15 +124,15 @@ def test_a_speech_request_names_lexicons_and_brings_entries() -> None:
         ({"lexicon_entries": {"a": 5}}, "lexicon_entries[0]"),
     ],
 )
-def test_wrong_fields_of_a_speech_request_are_named(fields: dict[str, Any], param: str) -> None:
-    """As every other field is."""
+def test_errors_in_a_speech_request_name_the_field(fields: dict[str, Any], param: str) -> None:
+    """This agrees with all other fields."""
     with pytest.raises(InvalidRequest) as refused:
         speech(**fields)
     assert refused.value.param == param
 
 
-def test_the_request_does_not_show_its_entries() -> None:
-    """They are the user's text."""
+def test_the_entries_are_not_in_the_repr() -> None:
+    """They are text of the user."""
     assert "sequel" not in repr(speech(lexicon_entries={"SQL": "sequel"}))
 
 
@@ -143,8 +143,8 @@ def test_the_request_does_not_show_its_entries() -> None:
         max_leaves=6,
     )
 )
-def test_any_json_is_taken_or_refused(value: Any) -> None:
-    """Nothing but a refusal is raised."""
+def test_any_json_is_read_or_refused(value: Any) -> None:
+    """No exception other than a refusal is raised."""
     for field in ("lexicon", "lexicon_entries"):
         try:
             speech(**{field: value})
@@ -153,8 +153,8 @@ def test_any_json_is_taken_or_refused(value: Any) -> None:
             assert error.param.startswith(field)
 
 
-def test_a_version_and_its_entity_tag_are_the_same() -> None:
-    """The tag of a version is accepted in ``If-Match``."""
+def test_the_entity_tag_of_a_version_is_accepted() -> None:
+    """``If-Match`` takes the tag that a response stated."""
     assert lexicons.entity_tag(3) == '"3"'
 
 
@@ -167,11 +167,11 @@ def test_too_many_entries_are_rejected() -> None:
 
 
 def test_the_entity_tag_is_the_quoted_version() -> None:
-    """``If-Match`` takes it as it is."""
+    """``If-Match`` accepts it unchanged."""
     assert lexicons.parse_if_match(lexicons.entity_tag(7)) == 7
 
 
-def test_too_many_entries_are_refused() -> None:
-    """Before any of them is read."""
+def test_too_many_entries_are_refused_before_they_are_read() -> None:
+    """No entry is parsed."""
     with pytest.raises(InvalidRequest, match="more than 20,000 entries"):
         lexicons.parse_lexicon(b"[" + b"0," * 20_000 + b"0]", "json")

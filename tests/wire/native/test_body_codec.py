@@ -1,4 +1,4 @@
-"""Bodies that are spoken while they come: however they are cut, they say the same."""
+"""Bodies that are spoken while they arrive: their meaning does not depend on the cuts between pieces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def cut(data: bytes, places: Iterable[int]) -> list[bytes]:
 
 
 def joined(found: list[object]) -> list[object]:
-    """With texts that follow each other put together."""
+    """Return the messages with consecutive texts joined."""
     result: list[object] = []
     for each in found:
         if isinstance(each, TextDelta) and result and isinstance(result[-1], TextDelta):
@@ -49,8 +49,8 @@ def read(kind: str, pieces: list[bytes], **query: object) -> list[object]:
 
 
 @given(st.lists(st.integers(0, 500), max_size=12))
-def test_lines_cut_anywhere_say_the_same(places: list[int]) -> None:
-    """The start first, then what is to be done, then the end."""
+def test_lines_cut_anywhere_give_the_same_messages(places: list[int]) -> None:
+    """The start comes first, then the messages, then the end."""
     data = "\n".join(json.dumps(line, ensure_ascii=False) for line in LINES).encode()
     start, *rest = read("application/x-ndjson", cut(data, places), speed=1.5)
     assert isinstance(start, Start)
@@ -65,8 +65,8 @@ def test_lines_cut_anywhere_say_the_same(places: list[int]) -> None:
 
 
 @given(st.text(), st.lists(st.integers(0, 500), max_size=12))
-def test_text_cut_anywhere_says_the_same(text: str, places: list[int]) -> None:
-    """Characters that are cut in two are put together; a byte order mark at the head is none of the text."""
+def test_text_cut_anywhere_gives_the_same_text(text: str, places: list[int]) -> None:
+    """Divided characters are joined; a byte order mark at the beginning is not part of the text."""
     wanted = text.removeprefix("\ufeff")
     start, *rest = read("text/plain; charset=utf-8", cut(text.encode(), places), voice="two")
     assert isinstance(start, Start)
@@ -75,8 +75,8 @@ def test_text_cut_anywhere_says_the_same(text: str, places: list[int]) -> None:
 
 
 @given(st.sampled_from(["text/plain", "application/x-ndjson"]), st.binary(), st.lists(st.integers(0, 99), max_size=5))
-def test_any_bytes_have_an_answer(kind: str, data: bytes, places: list[int]) -> None:
-    """Messages, or an error of the caller's."""
+def test_any_bytes_give_messages_or_an_error(kind: str, data: bytes, places: list[int]) -> None:
+    """The error is one of the client."""
     try:
         found = read(kind, cut(data, places))
     except InvalidRequest:
@@ -85,8 +85,8 @@ def test_any_bytes_have_an_answer(kind: str, data: bytes, places: list[int]) -> 
     assert isinstance(found[-1], End)
 
 
-def test_the_end_may_be_said() -> None:
-    """Then it is not said again."""
+def test_the_end_may_be_explicit() -> None:
+    """It is not reported twice."""
     assert read("application/x-ndjson", [b'{"type":"end"}'])[1:] == [End("body")]
 
 
@@ -101,23 +101,23 @@ def test_the_end_may_be_said() -> None:
     ],
 )
 def test_other_lines_are_refused(line: dict[str, str]) -> None:
-    """What a body cannot say is an error."""
+    """Messages that a body cannot carry are an error."""
     body = Body("application/x-ndjson", {})
     with pytest.raises(InvalidRequest):
         body.push(json.dumps(line).encode())
         body.push(b"\n")
 
 
-def test_start_stands_first() -> None:
-    """After something else it is refused."""
+def test_start_must_be_first() -> None:
+    """It is refused after any other message."""
     body = Body("application/x-ndjson", {})
     body.push(b'{"type":"flush"}\n')
     with pytest.raises(InvalidRequest, match="first line"):
         body.push(b'{"type":"start"}\n')
 
 
-def test_queries_hold_what_start_does() -> None:
-    """Numbers as numbers, the rest as it is, nothing else."""
+def test_queries_hold_the_fields_of_start() -> None:
+    """Numbers are converted, other values stay as they are, and unknown ones are dropped."""
     assert start_of_query({"speed": "1.5", "seed": "7", "preset": "api"}) == {"speed": 1.5, "seed": 7, "preset": "api"}
     for query in ({"speed": "fast"}, {"context": "a"}, {"unheard": "of"}):
         with pytest.raises(InvalidRequest):
@@ -132,7 +132,7 @@ def test_a_body_of_another_type_is_rejected(content_type: str | None) -> None:
     assert caught.value.param == "Content-Type"
 
 
-def test_other_kinds_of_bodies_are_refused() -> None:
-    """The message names the kinds that are read."""
+def test_unsupported_types_of_bodies_are_refused() -> None:
+    """The message names the supported types."""
     with pytest.raises(InvalidRequest, match="text/plain"):
         Body("application/json", {})

@@ -1,4 +1,4 @@
-"""The client's half: what it says is what the server reads, what the server says comes back whole."""
+"""The client's half of the protocol: it and the server's half read what the other wrote."""
 
 from __future__ import annotations
 
@@ -53,13 +53,13 @@ MESSAGES = st.one_of(
 
 
 @given(MESSAGES)
-def test_what_the_server_says_comes_back_whole(message: said.ServerMessage) -> None:
-    """Every field of every message."""
+def test_server_messages_are_read_completely(message: said.ServerMessage) -> None:
+    """This covers every field of every message."""
     assert parse_reply(message_text(message)) == message
 
 
-def test_values_of_a_message_are_those_that_it_was_made_from() -> None:
-    """Seconds and places, from the rows on the wire."""
+def test_values_of_a_message_survive_the_wire() -> None:
+    """Seconds and positions are computed from the rows on the wire."""
     coverage = Coverage((Span(0, 2),), (Skipped(Span(2, 3), "punctuation"),), (Span(3, 5),))
     spoken, skipped, failed = coverage.spoken, said.skipped_rows(coverage), coverage.failed
     assert said.Done("a", 0, spoken, skipped, failed).coverage == coverage
@@ -73,8 +73,8 @@ def test_values_of_a_message_are_those_that_it_was_made_from() -> None:
     assert said.Marks(rows=said.mark_rows(marks)).marks == marks
 
 
-def test_what_the_client_says_is_what_the_server_reads() -> None:
-    """Of each kind."""
+def test_client_messages_are_read_by_the_server() -> None:
+    """This covers each type of message."""
 
     def read(kind: str, context: str | None = "a", **values: object) -> said.ClientMessage:
         return parse_message(request_text(kind, context, **values))
@@ -92,14 +92,14 @@ def test_what_the_client_says_is_what_the_server_reads() -> None:
 @pytest.mark.parametrize(
     ("kind", "values"), [("text", {"speed": 2}), ("start", {"speed": float("nan")}), ("start", {"voice": b"x"})]
 )
-def test_what_cannot_be_said_is_refused(kind: str, values: dict[str, object]) -> None:
-    """Before anything is sent."""
+def test_invalid_messages_are_refused_before_they_are_sent(kind: str, values: dict[str, object]) -> None:
+    """No bytes are produced."""
     with pytest.raises(InvalidRequest):
         request_text(kind, "a", **values)
 
 
-def test_what_is_new_to_this_version_is_left_out() -> None:
-    """An unknown message is none; an unknown field is not looked at."""
+def test_messages_and_fields_of_newer_versions_are_ignored() -> None:
+    """An unknown message is dropped; an unknown field is not read."""
     assert parse_reply('{"type":"later","x":1}') is None
     assert parse_reply('{"type":"stalled","context":"a","seq":1,"x":[]}') == said.Stalled("a", 1)
 
@@ -114,8 +114,8 @@ NAMES = sorted({each for kind in (said.Done, said.Timings, said.Started) for eac
     st.sampled_from(["done", "timing", "started", "segment", "marks"]),
     st.dictionaries(st.sampled_from([*NAMES, "spoken", "skipped", "failed", "start", "end", "marks"]), SCRAPS),
 )
-def test_what_is_not_as_it_should_be_is_an_error_of_one_kind(kind: str, fields: dict[str, object]) -> None:
-    """A server that lies ends its streams, not the client."""
+def test_invalid_server_messages_raise_one_type_of_error(kind: str, fields: dict[str, object]) -> None:
+    """A faulty server ends its streams, not the client."""
     try:
         parse_reply(json.dumps({**fields, "type": kind}))
     except ValueError:
@@ -123,8 +123,8 @@ def test_what_is_not_as_it_should_be_is_an_error_of_one_kind(kind: str, fields: 
 
 
 @pytest.mark.parametrize("text", ["", "[]", "7", "{", "[" * 100_000, '{"type":"started","tag":"1"}'])
-def test_what_is_no_message_is_an_error(text: str) -> None:
-    """Whatever it is."""
+def test_any_other_frame_is_an_error(text: str) -> None:
+    """This holds for arbitrary input."""
     with pytest.raises(ValueError, match=r".*"):
         parse_reply(text)
 
@@ -135,7 +135,7 @@ def test_a_reply_that_is_nested_too_deeply_is_rejected() -> None:
         parse_reply('{"type": "pong", "x": ' + "[" * 100_000 + "]" * 100_000 + "}")
 
 
-def test_messages_hide_their_words() -> None:
+def test_the_text_is_not_in_the_repr() -> None:
     """The text of a message stays out of logs and tracebacks."""
     begun = said.SegmentBegun(context="a", seq=1, start=0, end=3, spoken="secret", at_ms=5.0)
     assert "secret" not in repr(begun)
@@ -146,7 +146,7 @@ def test_messages_hide_their_words() -> None:
 
 
 def test_a_failure_states_code_field_and_time_of_retry() -> None:
-    """Values that an error does not have are left out."""
+    """Absent values of an error are left out."""
     rejected = said.failure_of(InvalidRequest("wrong", param="speed"), ends="context", context="a")
     assert (rejected.code, rejected.param, rejected.retry_after_s) == ("invalid_request", "speed", None)
     busy = said.failure_of(Overloaded("busy", retry_after_s=2.0))

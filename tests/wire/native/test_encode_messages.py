@@ -1,4 +1,4 @@
-"""What goes over the wire, to the byte."""
+"""Messages and audio frames on the wire, byte for byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from yuliu.wire.native.messages import (
 
 
 def test_messages_are_flat_json() -> None:
-    """Without what is not known; places and times as the page says."""
+    """Unknown values are left out; positions and times are as the page of the protocol defines."""
     assert message_text(SegmentBegun("a", 3, 0, 2, 20.00001, "你好")) == (
         '{"type":"segment","context":"a","seq":3,"start":0,"end":2,"at_ms":20.0,"spoken":"\\u4f60\\u597d"}'
     )
@@ -43,18 +43,18 @@ def test_messages_are_flat_json() -> None:
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**64 - 1), st.binary())
-def test_sound_frames_can_be_read(tag: int, offset: int, data: bytes) -> None:
-    """Tag, place and sound come out as they went in."""
+def test_audio_frames_are_read_back(tag: int, offset: int, data: bytes) -> None:
+    """Tag, offset and audio are unchanged."""
     assert parse_sound_frame(sound_bytes(tag, offset, data)) == (tag, offset, data)
 
 
-def test_the_head_is_that_of_the_page() -> None:
-    """Sixteen bytes: kind, three zeros, tag, offset, big-endian."""
+def test_the_frame_header_is_as_documented() -> None:
+    """It has sixteen bytes: type, three zeros, tag, offset, big-endian."""
     assert sound_bytes(2, 258, b"xy").hex() == "010000000000000200000000000001027879"
 
 
 @given(st.binary(max_size=HEAD_NUM_BYTES - 1) | st.binary(min_size=HEAD_NUM_BYTES).filter(lambda data: data[0] != 1))
-def test_other_frames_are_no_sound(data: bytes) -> None:
+def test_other_frames_are_not_audio(data: bytes) -> None:
     """They are refused."""
     with pytest.raises(ValueError, match="frame"):
         parse_sound_frame(data)

@@ -1,4 +1,4 @@
-"""Client and server joined in memory, over lines that are cut at any moment: what one says the other has, once."""
+"""Client and server joined in memory by connections that are cut at any moment: each side gets everything once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Frame = str | bytes
 
 @dataclass
 class Made:
-    """A stream of the server: all that it ever said, in order."""
+    """A stream of the server: everything that it sent, in order."""
 
     window: ReplayBuffer
     made: list[said.Told | bytes] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Made:
 
 
 class Server:
-    """As the real one, without sockets: a conversation for each line, windows that outlive it."""
+    """The server without sockets: one session for each connection, and replay buffers that outlive it."""
 
     def __init__(self, max_bytes: int) -> None:
         self.tally = Tally()
@@ -55,7 +55,7 @@ class Server:
         self._max_bytes = max_bytes
 
     def connected(self) -> None:
-        """A new line; what was on the old one is lost."""
+        """Open a new connection; data on the old one is lost."""
         self.conversation, self.out = ServerProtocol(), deque()
         for stream in self.contexts.values():
             stream.window.put_back()
@@ -74,7 +74,7 @@ class Server:
             case said.TextDelta(context=name, text=text):
                 self.contexts[name].text += text
             case said.Cancel(context=name):
-                if name in self.contexts:  # else its resume was refused
+                if name in self.contexts:  # otherwise its resume was refused
                     made = self.contexts.pop(name)
                     made.window.clear()
                     made.cancelled = made.over = True
@@ -93,7 +93,7 @@ class Server:
         self.out.append(self.conversation.send(going_on))
 
     def say(self, name: str, what: said.Told | bytes) -> None:
-        """Make more of a stream."""
+        """Produce more of a stream."""
         made = self.contexts[name]
         made.made.append(what)
         if isinstance(what, bytes):
@@ -103,7 +103,7 @@ class Server:
             made.over = made.over or isinstance(what, said.Done | said.Failure)
 
     def send(self, name: str, now: float) -> None:
-        """The next record of a context goes onto the line."""
+        """Send the next record of a context."""
         record = self.contexts[name].window.next(now)
         if isinstance(record, EncodedPiece):
             self.out.append(self.conversation.send_sound(name, record.offset, record.data))
@@ -113,20 +113,20 @@ class Server:
 
 @dataclass
 class Got:
-    """What a client has of a stream."""
+    """What a client has received of a stream."""
 
     stream: str
     tag: int
     sound: bytes = b""
     tail: int = 0
-    """Bytes of the last frame, if it was sound."""
+    """Bytes of the last frame, if it was audio."""
     seqs: list[int] = field(default_factory=list)
     messages: list[Any] = field(default_factory=list)
     ended: str = ""
 
 
 class Client:
-    """Knows what the page says, and checks it."""
+    """A client that checks the rules of the protocol's page."""
 
     def __init__(self) -> None:
         self.gots: list[Got] = []
@@ -175,7 +175,7 @@ class Client:
 
 
 class Joined(RuleBasedStateMachine):
-    """Each rule is a thing that may happen. Time moves with each."""
+    """Each rule is a possible event. Time passes with each."""
 
     @initialize(max_bytes=st.sampled_from([10**9, 0, 700, 3_000]))
     def begin(self, max_bytes: int) -> None:
@@ -191,35 +191,35 @@ class Joined(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES), kind=st.sampled_from(["flush", "config", "end", "start", "flush", "cancel"]))
     def client_says(self, name: str, kind: str) -> None:
-        """Whether it is in order or not."""
+        """Start a context, whether or not that is in order."""
         self.say(kind, name)
 
     @rule(name=st.sampled_from(NAMES), text=st.text("ab", max_size=3))
     def client_writes(self, name: str, text: str) -> None:
-        """More text."""
+        """Send more text."""
         self.say("text", name, text=text)
 
     @rule()
     @precondition(lambda self: self.up)
     def server_receives(self) -> None:
-        """One frame, in order."""
+        """Deliver one frame, in order."""
         self.server.receive(self.up.popleft())
 
     @rule(number=st.integers(1, 4))
     def client_receives(self, number: int) -> None:
-        """Some frames, in order."""
+        """Deliver some frames, in order."""
         for _ in range(min(number, len(self.server.out))):
             self.client.receive(self.server.out.popleft())
 
     @rule(name=st.sampled_from(NAMES), data=st.binary(min_size=1, max_size=40))
     def server_makes_sound(self, name: str, data: bytes) -> None:
-        """Of a stream that is not over, where there is one."""
+        """Produce audio of an unfinished stream."""
         if self.open(name):
             self.server.say(name, data)
 
     @rule(name=st.sampled_from(NAMES), what=st.sampled_from(["segment"] * 6 + ["done", "failed"]))
     def server_makes_a_message(self, name: str, what: str) -> None:
-        """As before; some end it."""
+        """Produce a message of an unfinished stream, which may end it."""
         told: dict[str, said.Told] = {
             "segment": said.SegmentBegun(start=0, end=1),
             "done": said.Done(),
@@ -230,7 +230,7 @@ class Joined(RuleBasedStateMachine):
 
     @rule(name=st.sampled_from(NAMES), number=st.integers(1, 5))
     def server_sends(self, name: str, number: int) -> None:
-        """Records of a context that may still be spoken of."""
+        """Send some records of a context that is not over."""
         for _ in range(number):
             if name in self.server.contexts and self.server.conversation.state(name) in (
                 ContextState.OPEN,
@@ -241,7 +241,7 @@ class Joined(RuleBasedStateMachine):
 
     @rule(number=st.integers(1, 3))
     def all_goes_on(self, number: int) -> None:
-        """What was said arrives, both ways, and some more of each context."""
+        """Deliver everything in both directions, and send more of each context."""
         while self.up:
             self.server_receives()
         for name in list(self.server.contexts):
@@ -251,12 +251,12 @@ class Joined(RuleBasedStateMachine):
     @rule(max_bytes=st.sampled_from([0, 1_000, 2_000]))
     @precondition(lambda self: self.server.tally.num_kept > 2_000)
     def memory_is_short(self, max_bytes: int) -> None:
-        """What is kept of all streams is cut down."""
+        """Reduce the buffers of all streams."""
         forget_oldest([each.window for each in self.server.streams.values()], self.server.tally, max_bytes)
 
     @rule(lie=st.integers(0, 9), lost=st.integers(0, 30))
     def the_line_is_cut(self, lie: int, lost: int) -> None:
-        """All that is on its way is lost, maybe the end of a frame too; the client comes back for what it had."""
+        """Lose all data in transit, and possibly the end of a frame; the client resumes from what it had."""
         self.server.connected()
         self.up.clear()
         self.client.cancelled_tags.clear()
@@ -264,7 +264,7 @@ class Joined(RuleBasedStateMachine):
         had.pop("liar", None)
         for name, got in had.items():
             if got.ended != "cancelled":
-                got.ended = ""  # what came after it is asked for again, which is nothing
+                got.ended = ""  # the records after it are requested again, and there are none
                 self.client.asked[name] = got
                 got.sound = got.sound[: len(got.sound) - min(lost, got.tail)]
                 got.tail = 0
@@ -279,7 +279,7 @@ class Joined(RuleBasedStateMachine):
 
     @invariant()
     def the_client_has_a_beginning(self) -> None:
-        """Of what the stream said, to the byte and the message."""
+        """Check that what a client has is the beginning of what the stream sent, in bytes and in messages."""
         if not hasattr(self, "client"):
             return
         for got in self.client.gots:
@@ -288,7 +288,7 @@ class Joined(RuleBasedStateMachine):
             assert [type(each) for each in got.messages] == [type(each) for each in made.messages[: len(got.seqs)]]
 
     def teardown(self) -> None:
-        """Let all arrive: then the client has everything, or knows why not."""
+        """Deliver everything: the client then has it all, or knows the reason why not."""
         if not hasattr(self, "client"):
             return
         for _ in range(2_000):
@@ -315,8 +315,8 @@ Joined.TestCase.settings = settings(max_examples=300, stateful_step_count=40, de
 TestJoined = Joined.TestCase
 
 
-def test_the_machine_would_notice(monkeypatch: Any) -> None:
-    """A server that repeats a byte after a drop is found out."""
+def test_a_repeated_byte_is_detected(monkeypatch: Any) -> None:
+    """The state machine finds a server that repeats a byte after a lost connection."""
     client = Client()
     server = Server(10**9)
     server.receive(request_text("start", "a"))

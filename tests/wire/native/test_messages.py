@@ -1,4 +1,4 @@
-"""Values of messages: what they do not show, and errors."""
+"""Message values: their repr and their errors."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from yuliu.wire.native.messages import SegmentBegun, Start, TextDelta, Timings, 
 
 
 def test_text_is_not_in_the_repr() -> None:
-    """Text cannot reach a log by way of a printed message."""
+    """Text cannot reach a log through a printed message."""
     shown = [
         repr(TextDelta("a", "secret")),
         repr(SegmentBegun("a", 1, 0, 6, 0.0, "secret")),
@@ -19,7 +19,7 @@ def test_text_is_not_in_the_repr() -> None:
 
 
 def test_a_failure_reports_the_error_and_the_end_of_the_stream() -> None:
-    """The places that were spoken, and the delay before a retry."""
+    """It holds the spoken spans and the delay before a retry."""
     ending = Failed("overloaded", "later", Coverage(spoken=(Span(0, 2),)), audio_s=0.5)
     failure = failure_of(Overloaded("later", retry_after_s=2.0), ends="context", context="a", ending=ending)
     assert (failure.code, failure.retry_after_s, failure.audio_ms) == ("overloaded", 2.0, 500.0)

@@ -1,4 +1,4 @@
-"""What may be said when: any frames in any order have a defined answer, and nothing is said that is out of order."""
+"""Order of messages: any sequence of frames has a defined answer, and the server sends nothing out of order."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def started(name: str = "a") -> ServerProtocol:
     return conversation
 
 
-def test_a_context_from_start_to_done() -> None:
-    """The usual way, and the listener's interruption after all was sent."""
+def test_a_context_runs_from_start_to_done() -> None:
+    """This covers the usual course, and an interruption after all audio was sent."""
     conversation = started()
     assert say(conversation, "text") == TextDelta("a", "hello")
     conversation.send(SegmentBegun(context="a", start=0, end=5))
@@ -81,8 +81,8 @@ def test_a_context_from_start_to_done() -> None:
     assert refusal(say(conversation, "cancel")).code == "unknown_context"
 
 
-def test_nothing_comes_after_cancelled() -> None:
-    """Between a cancel and its answer nothing may be said of the context, and nothing after."""
+def test_nothing_follows_cancelled() -> None:
+    """The server sends nothing of the context between a cancel and its answer, or after it."""
     conversation = started()
     assert conversation.send_sound("a", 0, b"xy")
     assert say(conversation, "cancel") == Cancel("a")
@@ -97,8 +97,8 @@ def test_nothing_comes_after_cancelled() -> None:
         conversation.send(CancelAck(context="a"))
 
 
-def test_a_name_can_be_used_again_and_has_another_tag() -> None:
-    """So that no frame can be taken for one of the context before."""
+def test_a_reused_name_gets_another_tag() -> None:
+    """No frame can be taken for one of the previous context."""
     conversation = started()
     tag = parse_sound_frame(conversation.send_sound("a", 0, b"x")).tag
     assert refusal(say(conversation, "start")).code == "context_in_use"
@@ -110,8 +110,8 @@ def test_a_name_can_be_used_again_and_has_another_tag() -> None:
     assert parse_sound_frame(conversation.send_sound("a", 0, b"x")).tag == told["tag"]
 
 
-def test_a_stream_that_goes_on_takes_text_only_if_it_had_not_ended() -> None:
-    """What was said before the drop holds."""
+def test_a_resumed_stream_takes_text_only_if_it_had_not_ended() -> None:
+    """Messages before the lost connection still count."""
     for ended in (False, True):
         conversation = ServerProtocol()
         assert say(conversation, "resume") == Resume("a", "s", 0, 0)
@@ -120,8 +120,8 @@ def test_a_stream_that_goes_on_takes_text_only_if_it_had_not_ended() -> None:
         assert (refusal(answer).code == "text_ended") if ended else (answer == TextDelta("a", "hello"))
 
 
-def test_wrong_messages_are_answered_and_change_nothing() -> None:
-    """Each says which field is wrong, and what it is the end of."""
+def test_invalid_messages_are_answered_and_change_nothing() -> None:
+    """Each error names the field at fault and what it ends."""
     conversation = started()
     cases: list[tuple[str | bytes, str | None, str]] = [
         (b"\0\1", None, "nothing"),
@@ -154,8 +154,8 @@ def test_wrong_messages_are_answered_and_change_nothing() -> None:
     assert conversation.num_open == 1
 
 
-def test_only_so_many_contexts_are_open() -> None:
-    """One more is refused, until one is over."""
+def test_the_number_of_open_contexts_is_bounded() -> None:
+    """One more is refused until another is over."""
     conversation = ServerProtocol()
     for index in range(MAX_CONTEXTS):
         say(conversation, "start", f"c{index}")
@@ -167,8 +167,8 @@ def test_only_so_many_contexts_are_open() -> None:
     assert isinstance(say(conversation, "start", "more"), Start)
 
 
-def test_contexts_that_are_over_are_forgotten_in_time() -> None:
-    """Of very many only the last ones are known."""
+def test_finished_contexts_are_forgotten_eventually() -> None:
+    """Only the last ones are remembered."""
     conversation = ServerProtocol()
     for index in range(MAX_OVER + 5):
         say(conversation, "start", f"c{index}")
@@ -178,8 +178,8 @@ def test_contexts_that_are_over_are_forgotten_in_time() -> None:
     assert conversation.state("c5") is ContextState.OVER
 
 
-def test_a_client_that_says_nothing_sensible_is_let_go() -> None:
-    """After so many wrong messages the connection is closed."""
+def test_a_client_that_sends_only_invalid_messages_is_disconnected() -> None:
+    """The connection is closed after a fixed number of invalid messages."""
     conversation = ServerProtocol()
     answers = [conversation.receive("nonsense") for _ in range(MAX_REFUSED + 1)]
     assert {each.close for each in answers[:-1] if isinstance(each, Refused)} == {None}
@@ -206,7 +206,7 @@ FIELDS = ("context", "text", "speed", "chunking", "position_ms", "stream", "offs
     )
 )
 def test_any_frames_have_an_answer(frames: list[str | bytes]) -> None:
-    """Never an exception: a message that is in order, an error that can be sent, or nothing."""
+    """The answer is a message in order, an error that can be sent, or nothing, never an exception."""
     conversation = ServerProtocol()
     for frame in frames:
         answer = conversation.receive(frame)
@@ -217,7 +217,7 @@ def test_any_frames_have_an_answer(frames: list[str | bytes]) -> None:
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Both sides say anything at any time; a model says what is in order."""
+    """Both sides send anything at any time; a model decides whether it is in order."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -280,7 +280,7 @@ TestAnyOrder = AnyOrder.TestCase
 
 
 def test_a_context_that_was_sent_completely_is_over() -> None:
-    """A resumed context of which the client has everything takes no more text."""
+    """A resumed context takes no more text if the client has all of it."""
     conversation = started()
     conversation.all_was_sent("a")
     assert conversation.num_open == 0

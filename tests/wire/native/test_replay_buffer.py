@@ -1,4 +1,4 @@
-"""What is kept of a stream: whatever a client had received, it gets the rest, nothing twice."""
+"""The replay buffer: a client gets the rest of a stream from any position, and nothing twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from yuliu.wire.native.messages import Told
 
 Made = list[bytes | None]
-"""Sound, or a message."""
+"""Audio, or a message."""
 MADE = st.lists(st.none() | st.binary(max_size=40), max_size=30)
 
 
@@ -42,20 +42,20 @@ def filled(made: Made, *, max_bytes: int = 10**9) -> ReplayBuffer:
 
 
 class Client:
-    """What one has received."""
+    """What a client has received."""
 
     def __init__(self) -> None:
         self.sound = b""
         self.seqs: list[int] = []
 
     def take(self, window: ReplayBuffer, *, most: int = 10**9, cut_at: int | None = None) -> None:
-        """Receive so many records; of the last one only so many bytes."""
+        """Receive a number of records, and of the last one only a number of bytes."""
         while most and (record := window.next(0.0)) is not None:
             most -= 1
             self.add(record, None if most else cut_at)
 
     def add(self, record: EncodedPiece | Told, cut_at: int | None = None) -> None:
-        """Receive a record, or so many bytes of it."""
+        """Receive a record, or the first bytes of it."""
         if isinstance(record, EncodedPiece):
             assert record.offset == len(self.sound)
             self.sound += record.data[:cut_at]
@@ -65,8 +65,8 @@ class Client:
 
 
 @given(MADE, st.lists(st.tuples(st.integers(0, 12), st.integers(0, 40)), max_size=4))
-def test_any_drops_lose_and_repeat_nothing(made: Made, drops: list[tuple[int, int]]) -> None:
-    """However often the connection is lost, wherever in a frame: all sound once, all messages once, in order."""
+def test_lost_connections_lose_and_repeat_nothing(made: Made, drops: list[tuple[int, int]]) -> None:
+    """Wherever connections are cut, all audio and all messages arrive once and in order."""
     window, client = filled(made), Client()
     for most, cut_at in drops:
         client.take(window, most=most, cut_at=cut_at)
@@ -78,8 +78,8 @@ def test_any_drops_lose_and_repeat_nothing(made: Made, drops: list[tuple[int, in
 
 
 @given(MADE, st.lists(st.tuples(st.sampled_from([0, 1, 30]), st.integers(0, 12), st.integers(0, 8)), max_size=6))
-def test_any_beginning_can_be_gone_on_from(made: Made, turns: list[tuple[int, int, int]]) -> None:
-    """However often, forwards and backwards, before all of the last time was sent again; nothing crumbles."""
+def test_a_stream_resumes_from_any_position(made: Made, turns: list[tuple[int, int, int]]) -> None:
+    """It may do so repeatedly, forwards and backwards, even before the last replay was complete."""
     window, whole = filled(made), Client()
     tally = window._tally
     for most, index, cut_at in turns:
@@ -101,7 +101,7 @@ def test_any_beginning_can_be_gone_on_from(made: Made, turns: list[tuple[int, in
 
 
 def again_in(window: ReplayBuffer) -> list[EncodedPiece | Told]:
-    """What is to be sent again."""
+    """Return the records to be sent again."""
     return [each for each in window._unsent if window._was_sent(each)]
 
 
@@ -109,10 +109,10 @@ PARTS = st.fractions(0, 1, max_denominator=10)
 
 
 @given(MADE, st.integers(0, 30), st.integers(0, 30), PARTS, PARTS)
-def test_a_refusal_takes_nothing_from_who_is_there(
+def test_a_refused_resume_takes_nothing_from_the_current_client(
     made: Made, first: int, then: int, of_sound: Fraction, of_messages: Fraction
 ) -> None:
-    """Somebody else asks for a stream that is being sent again, and is refused: the one who has it misses nothing."""
+    """Another client that asks for a stream in replay is refused; the current one misses nothing."""
     window, client = filled(made), Client()
     client.take(window, most=first)
     window.rewind(0, 0)
@@ -127,8 +127,8 @@ def test_a_refusal_takes_nothing_from_who_is_there(
 
 
 @given(MADE, st.integers(0, 30), st.integers(0, 1_300), st.integers(0, 32))
-def test_what_no_client_can_have_received_is_refused(made: Made, most: int, offset: int, seq: int) -> None:
-    """Only what is a beginning of what was sent is taken; a refusal changes nothing."""
+def test_impossible_positions_are_refused(made: Made, most: int, offset: int, seq: int) -> None:
+    """A position must be one that was sent; a refusal changes nothing."""
     window, client = filled(made), Client()
     client.take(window, most=most)
     try:
@@ -147,8 +147,8 @@ def test_what_no_client_can_have_received_is_refused(made: Made, most: int, offs
 
 
 @given(MADE, st.integers(0, 1_000))
-def test_is_bounded_in_bytes(made: Made, max_bytes: int) -> None:
-    """No more is kept than may be, and what is kept can be had."""
+def test_the_buffer_is_bounded_in_bytes(made: Made, max_bytes: int) -> None:
+    """It keeps no more than its bound, and everything that it keeps can be replayed."""
     window = filled([each * 20 if each else each for each in made], max_bytes=max_bytes)
     client = Client()
     client.take(window)
@@ -163,8 +163,8 @@ def test_is_bounded_in_bytes(made: Made, max_bytes: int) -> None:
     assert again.seqs == client.seqs
 
 
-def test_is_bounded_in_time() -> None:
-    """What was sent too long ago is not kept; what was not sent is."""
+def test_the_buffer_is_bounded_in_time() -> None:
+    """Records sent too long ago are dropped; unsent ones are kept."""
     window = ReplayBuffer(1_000, max_age_s=5)
     window.add_sound(b"ab", 1)
     window.add_sound(b"cd", 2)
@@ -178,8 +178,8 @@ def test_is_bounded_in_time() -> None:
     assert window.next(6.0) == EncodedPiece(2, b"cd", 2)
 
 
-def test_cuts_sound_into_frames() -> None:
-    """A frame is never too large."""
+def test_audio_is_cut_into_frames() -> None:
+    """No frame exceeds the maximum size."""
     window = ReplayBuffer(10, 10)
     window.add_sound(b"x" * (2 * MAX_SOUND_BYTES + 1), 7)
     assert window.num_unsent_bytes == 2 * MAX_SOUND_BYTES + 1
@@ -190,8 +190,8 @@ def test_cuts_sound_into_frames() -> None:
     assert window.sent_ms == 7
 
 
-def test_what_is_not_sent_can_be_dropped() -> None:
-    """Then it never was: numbers go on from what was sent."""
+def test_unsent_records_can_be_dropped() -> None:
+    """Numbers continue from the last record that was sent."""
     window = filled([b"ab", None, b"cd", None])
     assert window.next(0.0)
     window.drop_unsent()
@@ -202,8 +202,8 @@ def test_what_is_not_sent_can_be_dropped() -> None:
     assert told.seq == 0
 
 
-def test_what_tells_many_places_counts_as_more() -> None:
-    """A message of a long segment is not small in memory."""
+def test_messages_with_many_spans_count_as_larger() -> None:
+    """A message of a long segment takes more memory."""
     window = ReplayBuffer(10**6, 60)
     window.tell(Timings(rows=(("x", 0.0, 100.0, 0, 1),) * 100))
     assert window.next(0.0)
@@ -214,8 +214,8 @@ KEPT = st.lists(st.lists(st.tuples(st.integers(0, 50), st.binary(min_size=1, max
 
 
 @given(KEPT, st.integers(0, 300))
-def test_several_windows_are_bounded_together(sent: list[list[tuple[int, bytes]]], max_bytes: int) -> None:
-    """What was sent first goes first, whosever it is; what was not sent stays."""
+def test_several_buffers_share_a_bound(sent: list[list[tuple[int, bytes]]], max_bytes: int) -> None:
+    """The record sent first is dropped first, in any of the buffers; unsent ones stay."""
     tally = Tally()
     windows = [ReplayBuffer(10**6, 10**6, tally) for _ in sent]
     for window, records in zip(windows, sent, strict=True):
@@ -237,7 +237,7 @@ def test_several_windows_are_bounded_together(sent: list[list[tuple[int, bytes]]
 
 
 def test_sent_bytes_are_counted() -> None:
-    """Only audio counts, and only what was sent."""
+    """Only audio counts, and only once it is sent."""
     window = filled([b"abcd", None, b"ef"])
     assert window.num_sent_bytes == 0
     Client().take(window)
@@ -245,7 +245,7 @@ def test_sent_bytes_are_counted() -> None:
 
 
 def test_pieces_are_not_joined_beyond_the_size_of_a_frame() -> None:
-    """Two pieces that fill a frame stay apart when they are offered again."""
+    """Two pieces that fill a frame stay separate if they are offered again."""
     window = filled([b"x" * (MAX_SOUND_BYTES - 1), b"yy"])
     first, second = window.next(0.0), window.next(0.0)
     assert isinstance(first, EncodedPiece)
