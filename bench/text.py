@@ -94,7 +94,7 @@ def random_text(draw: random.Random) -> str:
 
 
 def is_covered(explanation: Explanation) -> bool:
-    """Whether each character of the text, except white space, is in a segment or skipped by the reader."""
+    """Return whether each character of the text, except white space, is in a segment or skipped by the reader."""
     covered = [char.isspace() for char in explanation.text]
     places = [segment.source for segment in explanation.segments] + [skip.source for skip in explanation.reader.skipped]
     for place in places:

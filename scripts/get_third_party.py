@@ -64,7 +64,7 @@ def run(*command: str | Path, cwd: Path = ROOT) -> None:
 
 
 def is_installed(name: str) -> bool:
-    """Whether a program, or the library, is installed."""
+    """Return whether a program, or the library, is installed."""
     if name == "libportaudio2":
         return ctypes.util.find_library("portaudio") is not None
     return shutil.which(name, path=f"{PROGRAMS}{os.pathsep}{os.environ.get('PATH', os.defpath)}") is not None

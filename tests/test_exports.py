@@ -35,7 +35,7 @@ def defined_in(module: str) -> set[str]:
 
 @pytest.mark.parametrize("module", ["yuliu.types", "yuliu.errors"])
 def test_all_lists_every_public_name_of_its_module(module: str) -> None:
-    """Each once."""
+    """Each name is listed once."""
     listed = importlib.import_module(module).__all__
     assert len(listed) == len(set(listed))
     assert set(listed) == defined_in(module)
@@ -52,7 +52,7 @@ def test_every_public_name_can_be_imported() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=["en", "zh"])
 def test_the_page_of_the_library_documents_every_public_name(page: Path) -> None:
-    """Errors are in its table too."""
+    """The table of errors counts as well."""
     documented = set(re.findall(r"`(?:yuliu\.)?(\w+)", page.read_text()))
     assert set(yuliu.__all__) | set(errors.__all__) <= documented
 

@@ -1,4 +1,4 @@
-"""Lexicons on disk: versions, conflicts, hot reload."""
+"""Lexicons on disk: versions, conflicts and reloading."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def store(tmp_path: Path) -> LexiconStore:
 
 
 def by_hand(store: LexiconStore, name: str, text: str) -> None:
-    """What an editor does; the time of the file is moved on, as a clock would."""
+    """Write a file as an editor does, with a later modification time."""
     path = store.folder / f"{name}.tsv"
     before = path.stat().st_mtime_ns if path.exists() else 0
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -34,8 +34,8 @@ def by_hand(store: LexiconStore, name: str, text: str) -> None:
     os.utime(path, ns=(before + 10**9, before + 10**9))
 
 
-def test_what_is_written_is_read_by_others(store: LexiconStore) -> None:
-    """Another program on the same home sees entries and version, in a file that people can read."""
+def test_a_written_lexicon_is_read_by_another_process(store: LexiconStore) -> None:
+    """Another store of the same home sees entries and version, in a file that people can read."""
     store.put("games", [SQL, GPT])
     other = LexiconStore(store.folder.parent).get("games")
     assert (other.version, other.entries) == (1, (SQL, GPT))
@@ -44,8 +44,8 @@ def test_what_is_written_is_read_by_others(store: LexiconStore) -> None:
     assert text == "# yuliu lexicon, version 1\ntext\treading\toptions\nSQL\tsequel\nGPT\t吉皮提\tzh case\n"
 
 
-def test_each_change_adds_to_the_version(store: LexiconStore) -> None:
-    """Writing, adding and removing; removing what is not there is no change."""
+def test_each_change_increments_the_version(store: LexiconStore) -> None:
+    """Changes are writing, adding and removing; removing an absent entry is not one."""
     assert store.put("a", [SQL]).version == 1
     assert store.add("a", [GPT]).version == 2
     assert store.discard("a", "nothing") == (store.get("a"), 0)
@@ -55,14 +55,14 @@ def test_each_change_adds_to_the_version(store: LexiconStore) -> None:
     assert store.put("a", []).version == 4
 
 
-def test_an_entry_replaces_the_one_of_its_scope(store: LexiconStore) -> None:
-    """Adding a reading for a text that has one puts it in its place."""
+def test_an_entry_replaces_the_one_of_the_same_scope(store: LexiconStore) -> None:
+    """A new reading for a text takes the position of the old one."""
     store.put("a", [SQL, GPT])
     assert store.add("a", [Entry("sql", "S Q L")]).entries == (Entry("sql", "S Q L"), GPT)
 
 
-def test_a_change_for_another_version_is_refused(store: LexiconStore) -> None:
-    """Two writers do not overwrite each other unseen; nothing is changed."""
+def test_a_change_to_another_version_is_refused(store: LexiconStore) -> None:
+    """Two writers cannot overwrite each other unnoticed; the lexicon is unchanged."""
     store.put("a", [SQL], if_version=0)
     for change in (
         lambda: store.put("a", [], if_version=0),
@@ -76,8 +76,8 @@ def test_a_change_for_another_version_is_refused(store: LexiconStore) -> None:
     assert store.put("a", [GPT], if_version=1).version == 2
 
 
-def test_a_hand_written_file_is_seen_at_the_next_look(store: LexiconStore) -> None:
-    """Made with an editor, then changed with it: each time there is a new version."""
+def test_a_hand_written_file_is_read_on_the_next_access(store: LexiconStore) -> None:
+    """A file created and then changed with an editor gets a new version each time."""
     by_hand(store, "mine", "SQL\tsequel\n")
     assert (store.get("mine").version, store.get("mine").entries) == (1, (SQL,))
     by_hand(store, "mine", "GPT\t吉皮提\tzh case\n")
@@ -87,20 +87,20 @@ def test_a_hand_written_file_is_seen_at_the_next_look(store: LexiconStore) -> No
 
 
 def test_an_unchanged_file_is_not_read_again(store: LexiconStore) -> None:
-    """The same object is given as long as the file stays what it is."""
+    """The same object is returned until the file changes."""
     store.put("a", [SQL])
     assert store.get("a") is store.get("a")
 
 
-def test_a_damaged_file_is_explained(store: LexiconStore) -> None:
-    """Which lexicon, which line, what to do; the global one stops streams rather than being left out silently."""
+def test_an_error_in_a_damaged_file_names_lexicon_line_and_remedy(store: LexiconStore) -> None:
+    """A damaged global lexicon stops streams and is not left out silently."""
     by_hand(store, GLOBAL, "SQL sequel\n")
     with pytest.raises(InvalidRequest, match="lexicon default: line 1: needs text and reading with a tab"):
         store.words()
 
 
-def test_a_file_damaged_since_holds_as_it_was(store: LexiconStore, caplog: pytest.LogCaptureFixture) -> None:
-    """Streams go on with what was read last; the log tells it once; a repaired file is taken up."""
+def test_a_file_damaged_later_keeps_its_last_entries(store: LexiconStore, caplog: pytest.LogCaptureFixture) -> None:
+    """Streams continue with the last valid entries; the log reports it once; a repaired file is read."""
     store.put(GLOBAL, [SQL])
     by_hand(store, GLOBAL, "SQL sequel\n")
     for _ in range(2):
@@ -113,7 +113,7 @@ def test_a_file_damaged_since_holds_as_it_was(store: LexiconStore, caplog: pytes
 
 
 def test_words_are_the_global_lexicon_then_named_ones_then_the_request(store: LexiconStore) -> None:
-    """The last is the strongest; the global one need not be there, and is never there twice."""
+    """Later entries take precedence; the global lexicon is optional and never applied twice."""
     assert store.words().lexicons == ()
     store.put(GLOBAL, [SQL])
     store.put("a", [GPT])
@@ -121,8 +121,8 @@ def test_words_are_the_global_lexicon_then_named_ones_then_the_request(store: Le
     assert [lexicon.name for lexicon in words.lexicons] == [GLOBAL, "a", "request"]
 
 
-def test_limits_of_a_stream(store: LexiconStore) -> None:
-    """Too many names or entries, and names that are not there, are refused with the field."""
+def test_limits_of_a_stream_are_enforced(store: LexiconStore) -> None:
+    """Too many names or entries, and unknown names, are refused with the field."""
     with pytest.raises(UnknownLexicon) as unknown:
         store.words(("nothing",))
     assert unknown.value.param == "lexicon"
@@ -134,7 +134,7 @@ def test_limits_of_a_stream(store: LexiconStore) -> None:
 
 @pytest.mark.parametrize("name", ["", "A", "a.b", "../a", "a/b", "-a", "a" * 65, "ä", "a\n"])
 def test_names_cannot_leave_the_folder(store: LexiconStore, name: str) -> None:
-    """Only plain names are taken, for reading as for writing."""
+    """Only plain names are accepted, for reading and for writing."""
     for use in (lambda: store.get(name), lambda: store.put(name, [SQL]), lambda: store.words((name,))):
         with pytest.raises(InvalidRequest):
             use()
@@ -142,7 +142,7 @@ def test_names_cannot_leave_the_folder(store: LexiconStore, name: str) -> None:
 
 
 def test_too_many_entries_are_refused_and_the_old_ones_stay(store: LexiconStore) -> None:
-    """A lexicon that would be too long is not written."""
+    """The new lexicon is not written."""
     store.put("a", [SQL])
     with pytest.raises(InvalidRequest, match="at most 20,000"):
         store.add("a", [Entry(f"w{index}", "x") for index in range(MAX_ENTRIES)])
@@ -150,7 +150,7 @@ def test_too_many_entries_are_refused_and_the_old_ones_stay(store: LexiconStore)
 
 
 def test_a_failed_write_leaves_nothing_behind(store: LexiconStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The old file stays whole and no part of a new one is left."""
+    """The old file is intact, and no part of a new one remains."""
     store.put("a", [SQL])
 
     def full(*_: object) -> None:
@@ -163,8 +163,8 @@ def test_a_failed_write_leaves_nothing_behind(store: LexiconStore, monkeypatch: 
     assert {path.name for path in store.folder.iterdir()} == {"a.tsv", ".lock"}
 
 
-def test_writers_at_once_lose_nothing(store: LexiconStore) -> None:
-    """Threads with stores of their own add to one lexicon: all entries are there, each change counted."""
+def test_concurrent_writers_lose_nothing(store: LexiconStore) -> None:
+    """Threads with separate stores add to one lexicon: it has all entries and counts each change."""
     stores = [LexiconStore(store.folder.parent) for _ in range(4)]
 
     def add(own: LexiconStore, number: int) -> None:

@@ -1,4 +1,4 @@
-"""Presets: those that come along, an operator's file, and what a request overrides."""
+"""Presets: built-in ones, an operator's file, and overrides of a request."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ PRESETS = st.builds(
 )
 
 
-def test_those_that_come_along_are_those_that_were_asked_for() -> None:
-    """The table of uses: first packet, segments, workers and queue."""
+def test_built_in_presets_have_the_documented_values() -> None:
+    """The table lists the uses with first packet, segments, workers and queue."""
     known = presets()
     assert list(known) == [DEFAULT_PRESET, "dialogue", "audiobook", "subtitle", "api"]
     assert all(preset.name == name and preset.description for name, preset in known.items())
@@ -79,14 +79,14 @@ def test_those_that_come_along_are_those_that_were_asked_for() -> None:
     assert audiobook.chunking.weights == (10, 30)
 
 
-def test_the_mapping_cannot_be_changed() -> None:
-    """It is shared by all."""
+def test_the_mapping_is_immutable() -> None:
+    """All callers share it."""
     with pytest.raises(TypeError):
         presets()["mine"] = presets()["api"]  # type: ignore[index]
 
 
-def test_an_operators_file_changes_and_adds(tmp_path: Path) -> None:
-    """Fields that are not there stay as they were; a new preset says all."""
+def test_an_operators_file_changes_and_adds_presets(tmp_path: Path) -> None:
+    """Absent fields keep their values; a new preset must have all of them."""
     path = tmp_path / "presets.toml"
     path.write_text(WHOLE + "[dialogue]\nmax_lead_s = 1.5\nchunking = { strategy = 'punctuation', min_weight = 6 }\n")
     known = load_presets(path)
@@ -141,8 +141,8 @@ def test_an_operators_file_changes_and_adds(tmp_path: Path) -> None:
         ("".join(WHOLE.replace("ours", f"ours{n}") for n in range(64)), "p.toml: there are more than 64 presets"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_told_with_its_place(text: str, message: str) -> None:
-    """Nothing is passed over: an operator's slip would show only under load."""
+def test_errors_in_a_file_state_their_place(text: str, message: str) -> None:
+    """No error is ignored: a mistake of the operator would show only under load."""
     with pytest.raises(InvalidRequest) as refusal:
         parse_presets(text, where="p.toml", known=presets())
     assert message in refusal.value.message
@@ -153,7 +153,7 @@ def test_what_is_wrong_in_a_file_is_told_with_its_place(text: str, message: str)
     [(None, "cannot be read"), (b"\xff", "is not UTF-8"), (b"#" * (MAX_FILE_BYTES + 1), "is larger than")],
 )
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | None, message: str) -> None:
-    """Absent, in another encoding, or too large to be one."""
+    """It may be absent, in another encoding or too large."""
     path = tmp_path / "presets.toml"
     if content is not None:
         path.write_bytes(content)
@@ -162,8 +162,8 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, content: bytes | 
 
 
 @given(preset=PRESETS)
-def test_what_is_told_can_be_asked_for(preset: Preset) -> None:
-    """A preset's plain values, through JSON, override all of another one's."""
+def test_the_values_of_a_preset_can_be_requested(preset: Preset) -> None:
+    """The plain values of a preset, sent as JSON, override all values of another one."""
     values = json.loads(json.dumps(as_values(preset)))
     del values["name"], values["description"]
     found = resolve("api", values)
@@ -182,7 +182,7 @@ def _rest(preset: Preset) -> tuple[Any, ...]:
 
 
 def test_a_request_without_a_preset_gets_the_default() -> None:
-    """And may override fields of it all the same."""
+    """It may override single fields."""
     assert resolve(None, {}) == presets()[DEFAULT_PRESET]
     assert resolve(None, {"class": "bulk"}).stream_class is StreamClass.BULK
     assert resolve("dialogue", {"max_lead_s": None}).max_lead_s is None
@@ -202,10 +202,10 @@ def test_a_request_without_a_preset_gets_the_default() -> None:
         ("api", {"chunking": {"strategy": "fixed", "min_weight": True}}, "chunking.min_weight", "must be a number"),
     ],
 )
-def test_a_wrong_request_is_told_what_to_change(
+def test_an_invalid_request_names_field_and_accepted_values(
     name: str, overrides: dict[str, object], param: str, message: str
 ) -> None:
-    """The field at fault, and what is accepted."""
+    """The error has the field as its parameter."""
     with pytest.raises(InvalidRequest) as refusal:
         resolve(name, overrides)
     assert refusal.value.param == param
@@ -229,6 +229,8 @@ def test_a_chunking_is_a_name_or_an_object() -> None:
         (Bounds(4, 8), 1, 0, 1),
     ],
 )
-def test_bounds_hold_and_so_does_the_machine(bounds: Bounds, wanted: int, available: int, number: int) -> None:
-    """The range of the preset first, then what there is; never nothing."""
+def test_a_number_is_clamped_to_the_preset_and_the_machine(
+    bounds: Bounds, wanted: int, available: int, number: int
+) -> None:
+    """The range of the preset applies first, then the available number; the result is at least 1."""
     assert bounds.clamp(wanted, available=available) == number

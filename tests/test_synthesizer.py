@@ -32,7 +32,7 @@ MIXED = "我们的 Python 服务在 2024年5月1日 上线，it went well. 大�
 
 
 def test_speak_returns_samples_timings_and_coverage(tone_synthesizer: Synthesizer) -> None:
-    """The result carries everything that is known of the spoken text."""
+    """The result holds all information about the spoken text."""
     audio = tone_synthesizer.speak("One two.")
     assert [timing.text for timing in audio.timings] == ["One", "two"]
     assert audio.coverage.spoken == ((0, 8),)

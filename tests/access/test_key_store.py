@@ -1,4 +1,4 @@
-"""The key file: created, changed, read again, damaged."""
+"""The key file: creation, changes, reloading and damage."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_key_is_shown_once_and_not_stored(tmp_path: Path) -> None:
 
 
 def test_a_name_is_unique_until_it_is_revoked(tmp_path: Path) -> None:
-    """Two keys of one name are refused: it would be unclear which one to revoke."""
+    """With two keys of one name it would be unclear which one to revoke."""
     store = KeyStore(tmp_path)
     first = add(store, "phone")
     with pytest.raises(InvalidRequest, match="named phone"):
@@ -49,8 +49,8 @@ def test_a_name_is_unique_until_it_is_revoked(tmp_path: Path) -> None:
     assert add(store, "phone") != first
 
 
-def test_several_programs_may_add_at_once(tmp_path: Path) -> None:
-    """None of the keys is lost."""
+def test_several_processes_may_add_keys_at_once(tmp_path: Path) -> None:
+    """No key is lost."""
     names = [f"k{index}" for index in range(24)]
     with ThreadPoolExecutor(8) as pool:
         shown = list(pool.map(lambda name: add(KeyStore(tmp_path), name), names))
@@ -60,7 +60,7 @@ def test_several_programs_may_add_at_once(tmp_path: Path) -> None:
 
 
 def test_refresh_notices_a_change(tmp_path: Path) -> None:
-    """Keys that another program adds or revokes are noticed, and so is the loss of all keys."""
+    """Keys that another process adds or revokes are noticed, and so is the loss of all keys."""
     server, other = KeyStore(tmp_path), KeyStore(tmp_path)
     server.refresh()
     assert not server.keys
@@ -79,7 +79,7 @@ def test_refresh_notices_a_change(tmp_path: Path) -> None:
 
 
 def test_a_damaged_file_keeps_the_keys(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A damaged file keeps the keys that were read before, and is logged once."""
+    """The keys that were read before stay valid, and the damage is logged once."""
     store = KeyStore(tmp_path)
     add(store, "phone")
     good = store.path.read_bytes()
@@ -91,7 +91,7 @@ def test_a_damaged_file_keeps_the_keys(tmp_path: Path, caplog: pytest.LogCapture
     with pytest.raises(InvalidRequest, match="not valid JSON"):
         KeyStore(tmp_path).read()
     with pytest.raises(InvalidRequest, match="not valid JSON"):
-        add(store, "other")  # nor does it replace what a person may want to mend
+        add(store, "other")  # nor does it replace a file that a person may want to repair
     assert store.path.read_bytes() == good[:-20]
 
 
@@ -108,7 +108,7 @@ def test_a_file_that_others_may_write_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_is_an_error(tmp_path: Path) -> None:
-    """An unreadable file is an error, not an empty one."""
+    """It is not read as an empty file."""
     store = KeyStore(tmp_path)
     store.path.mkdir()
     with pytest.raises(InvalidRequest, match="cannot be read"):

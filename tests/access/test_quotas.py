@@ -41,7 +41,7 @@ def test_no_minute_holds_more_than_twice_the_rate(per_minute: int, gaps_s: list[
         assert sum(start_s <= each < start_s + 60 for each in taken) <= 2 * per_minute
 
 
-def test_streams_at_a_time() -> None:
+def test_concurrent_streams_are_bounded() -> None:
     """A stream that ends frees its place."""
     usage = KeyUsage()
     usage.open(2)
@@ -53,7 +53,7 @@ def test_streams_at_a_time() -> None:
     assert usage.num_streams == 2
 
 
-def test_characters_a_day() -> None:
+def test_characters_per_day_are_bounded() -> None:
     """A text is charged whole or not at all; the count restarts at midnight UTC."""
     usage, noon_s = KeyUsage(), 20_000 * DAY_S + DAY_S / 2
     usage.characters(60, 100, noon_s)

@@ -152,7 +152,7 @@ def test_a_stream_without_audio_names_the_rules(running: Running) -> None:
 
 
 def tiles(spans: list[list[int]], length: int) -> bool:
-    """Whether spans cover each character of a text once."""
+    """Return whether spans cover each character of a text once."""
     places = [place for start, end in sorted(spans) for place in range(start, end)]
     return places == list(range(length))
 

@@ -222,7 +222,7 @@ def english_only() -> AbstractContextManager[int]:
 
 
 def tiles(spans: list[list[int]], length: int) -> bool:
-    """Whether spans cover each character of a text once."""
+    """Return whether spans cover each character of a text once."""
     places = [place for start, end in sorted(spans) for place in range(start, end)]
     return places == list(range(length))
 

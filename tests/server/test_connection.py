@@ -65,7 +65,7 @@ def test_damaged_requests_leave_the_server_whole(running: Running, at: int, miss
 @pytest.mark.parametrize(
     "begun", [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"hello\r\n\r\n", b"GET / HTTP/9\r\n\r\n"]
 )
-def test_what_is_not_http_is_refused_in_the_envelope(running: Running, begun: bytes) -> None:
+def test_bytes_that_are_not_http_are_refused_in_the_envelope(running: Running, begun: bytes) -> None:
     """TLS and other protocols on the port get a plain refusal, and the connection is closed."""
     answer = answer_to(running, [begun])
     assert answer.startswith(b"HTTP/1.1 400")

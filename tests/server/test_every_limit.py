@@ -247,7 +247,7 @@ MEETING: dict[type, dict[str, Callable[[], None]]] = {
         "shutdown_s": shutdown_s,
     },
 }
-"""Who meets each."""
+"""A test case for each limit."""
 
 
 def test_no_limit_is_missing() -> None:

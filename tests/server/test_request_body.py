@@ -28,7 +28,7 @@ PATHS = {
     "PUT /v1/lexicons/tone": MAX_LEXICON,
     "POST /v1/lexicons/tone/entries": MAX_LEXICON,
 }
-"""What is read of the bodies at each path."""
+"""Maximum number of bytes read of a body, by path."""
 HEAD = " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nConnection: close\r\n"
 
 

@@ -89,7 +89,7 @@ def test_a_failure_amid_the_sound_is_a_clean_error() -> None:
 
 
 @pytest.mark.parametrize("fields", [{"stream": "no"}, {"stream": 0}, {"stream": False, "stream_format": "sse"}])
-def test_what_cannot_be_meant_is_refused(running: Running, fields: dict[str, object]) -> None:
+def test_contradictory_stream_fields_are_refused(running: Running, fields: dict[str, object]) -> None:
     answer = running.speech(input="one.", **fields)
     assert answer.status_code == 400
     assert answer.json()["error"]["param"] == "stream"

@@ -49,7 +49,7 @@ class Seams:
 
     @property
     def heard(self) -> bool:
-        """Whether the joints are audible."""
+        """True if the joints are audible."""
         return max(self.jump_sigmas, self.break_sigmas) > MAX_SIGMAS or self.worst_jump > MAX_WORST
 
 

@@ -115,7 +115,7 @@ class TerminalProgram:
 
     @property
     def is_as_before(self) -> bool:
-        """Whether the terminal has its original settings."""
+        """True if the terminal has its original settings."""
         after: list[Any] = termios.tcgetattr(self.terminal)
         return after == self.before
 

@@ -49,7 +49,7 @@ def heard(answer: dict[str, Any]) -> bytes:
 
 
 def unpadded(sound: bytes, made: bytes) -> bool:
-    """Whether the sound equals the expected one, apart from the silence that fills LiveKit's last frame."""
+    """Return whether the audio equals the expected one, apart from the silence that fills LiveKit's last frame."""
     rest = sound.removeprefix(made)
     return sound.startswith(made) and len(rest) < MAX_FILL_BYTES and not any(rest)
 

@@ -123,7 +123,7 @@ def test_an_unknown_model_is_not_found(client: Sidecar) -> None:
 @pytest.mark.parametrize("whole", [True, False])
 @pytest.mark.parametrize("stream_format", ["audio", "sse"])
 def test_a_truncated_response_throws(cut: Running, stream_format: str, *, whole: bool) -> None:
-    """Whether the body is read whole or in pieces."""
+    """This applies to bodies that are read whole and in pieces."""
     with client_of(f"{cut.url}/v1") as client:
         answer = client.ask(fields={"input": TEXT, "stream_format": stream_format}, whole=whole)
     assert answer["error"]

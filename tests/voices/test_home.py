@@ -1,4 +1,4 @@
-"""Where voices live, and the lock around them."""
+"""The home folder of voices and its lock."""
 
 from __future__ import annotations
 
@@ -30,26 +30,28 @@ HOME = Path.home()
         ({"YULIU_HOME": ""}, "linux", HOME / ".local/share/yuliu"),
     ],
 )
-def test_default_home(environ: dict[str, str], platform: str, home: Path) -> None:
-    """$YULIU_HOME wins; else it is the platform's folder for application data."""
+def test_the_default_home_depends_on_environment_and_platform(
+    environ: dict[str, str], platform: str, home: Path
+) -> None:
+    """$YULIU_HOME takes precedence over the platform's folder for application data."""
     assert default_home(environ, platform=platform) == home
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the paths are POSIX ones")
 @pytest.mark.parametrize("environ", [{}, {"YULIU_HOME": "~/voices"}, {"YULIU_HOME": "~nobody-of-that-name/voices"}])
 @pytest.mark.parametrize("platform", ["linux", "darwin"])
-def test_without_a_home_folder_the_user_is_told_to_name_one(
+def test_a_missing_home_folder_names_the_setting(
     monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], platform: str
 ) -> None:
-    """In a container that runs under a number nobody has there is no home: the error says what to set."""
+    """A container may run under a user id without a home folder: the error names the variable to set."""
     monkeypatch.delenv("HOME", raising=False)
     monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
     with pytest.raises(VoiceNotReady, match="set YULIU_HOME"):
         default_home(environ, platform=platform)
 
 
-def test_exclusive_lets_one_in_at_a_time(tmp_path: Path) -> None:
-    """Who comes second is told to wait, and enters when the first has left."""
+def test_exclusive_admits_one_at_a_time(tmp_path: Path) -> None:
+    """A second process is told to wait, and enters after the first has left."""
     path = tmp_path / "new" / "lock"
     order: list[str] = []
     waits = threading.Event()
@@ -67,8 +69,8 @@ def test_exclusive_lets_one_in_at_a_time(tmp_path: Path) -> None:
     assert order == ["first", "second"]
 
 
-def test_exclusive_is_left_by_an_error(tmp_path: Path) -> None:
-    """An error inside leaves the lock free."""
+def test_an_error_releases_the_lock(tmp_path: Path) -> None:
+    """The lock is free after an error inside the block."""
     with pytest.raises(KeyError), exclusive(tmp_path / "lock", on_wait=lambda: None):
         raise KeyError
     waited: list[bool] = []

@@ -1,4 +1,4 @@
-"""Reading manifests: what is accepted, and what is said about the rest."""
+"""Manifests in TOML: accepted documents and the errors of all others."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def source(text: str) -> Source:
 
 
 @pytest.mark.parametrize("name", ["baker", "heart", "yuliu"])
-def test_built_in_manifests(name: str) -> None:
-    """The manifests in the package are valid and named like their files."""
+def test_built_in_manifests_are_valid(name: str) -> None:
+    """The manifests in the package are named like their files."""
     text = files("yuliu.voices").joinpath("manifests", f"{name}.toml").read_text(encoding="utf-8")
     assert parse_manifest(text, where=f"{name}.toml").name == name
 
 
-def test_voice() -> None:
-    """A manifest gives the values that it was written with, defaults for the ones left out, files in order."""
+def test_a_voice_is_read() -> None:
+    """Its values are those of the manifest, with defaults for absent ones; files keep their order."""
     manifest = toy()
     assert (manifest.name, manifest.engine, manifest.languages) == ("toy", "tone", ("zh",))
     assert (manifest.sample_rate, manifest.streaming, manifest.gain_db, manifest.speaker) == (16000, "exact", 0.0, "")
@@ -52,16 +52,16 @@ def test_voice() -> None:
     assert manifest.sources["box"].distribution == "toybox"
 
 
-def test_composite() -> None:
-    """A composite keeps its languages in the order in which they are written."""
+def test_a_composite_is_read() -> None:
+    """Its languages keep the order of the manifest."""
     manifest = parse_manifest(DUO, where="duo.toml")
     assert isinstance(manifest, CompositeManifest)
     assert manifest.languages == ("zh", "en")
     assert manifest.part_names == ("toy", "heart")
 
 
-def test_other_sources() -> None:
-    """Addresses, hub commits and folders are read; a relative folder counts from the manifest's own."""
+def test_other_sources_are_read() -> None:
+    """Sources are addresses, hub commits and folders; a relative folder starts at the manifest's own."""
     assert source('[sources.box]\nkind = "url"\nbase_url = "https://example.org/voices/"') == UrlSource(
         "https://example.org/voices/"
     )
@@ -112,8 +112,8 @@ def test_other_sources() -> None:
         ("[[derived]]", "[derived]", "derived"),
     ],
 )
-def test_wrong_key_is_named(old: str, new: str, param: str) -> None:
-    """A wrong, missing or unknown key is refused by its name and the name of the file."""
+def test_a_wrong_key_is_named(old: str, new: str, param: str) -> None:
+    """The error names the wrong, missing or unknown key and the file."""
     assert old in TOY
     with pytest.raises(InvalidRequest) as caught:
         toy(TOY.replace(old, new, 1))
@@ -121,27 +121,27 @@ def test_wrong_key_is_named(old: str, new: str, param: str) -> None:
     assert caught.value.message.startswith(f"toy.toml: {param} ")
 
 
-def test_composite_with_files_is_refused() -> None:
+def test_a_composite_with_files_is_refused() -> None:
     """A composite has no files: keys of a voice are unknown in it."""
     with pytest.raises(InvalidRequest, match=r"duo\.toml: engine is not known"):
         parse_manifest('engine = "tone"\n' + DUO, where="duo.toml")
 
 
-def test_composite_language() -> None:
-    """A language that text cannot be read in is refused by its key."""
+def test_an_unsupported_language_of_a_composite_is_refused() -> None:
+    """The error names its key."""
     with pytest.raises(InvalidRequest, match=r"duo\.toml: parts\.fr "):
         parse_manifest(DUO.replace("en =", "fr ="), where="duo.toml")
 
 
 @pytest.mark.parametrize("text", ["", "name", "\x00", "= 3", "schema = 1"])
-def test_no_manifest(text: str) -> None:
-    """What is no TOML, or an empty one, is refused with the name of the file."""
+def test_a_file_that_is_not_a_manifest_is_refused(text: str) -> None:
+    """The error for a file that is empty or not TOML names the file."""
     with pytest.raises(InvalidRequest, match=r"^toy\.toml: "):
         toy(text)
 
 
-def test_fingerprint_follows_the_files() -> None:
-    """The fingerprint changes with any file or derivation, and with nothing else."""
+def test_the_fingerprint_depends_on_the_files() -> None:
+    """It changes with any file or derivation, and with nothing else."""
     same = [('description = "A', 'description = "B'), ("sample_rate = 16000", "sample_rate = 8000")]
     other = [("version = 1\n", "version = 2\n"), ("twice.bin", "double.bin"), ("size = 20", "size = 21")]
     assert {toy(TOY.replace(old, new)).fingerprint for old, new in same} == {toy().fingerprint}
@@ -156,8 +156,8 @@ VALUES = st.sampled_from(
 
 
 @given(st.integers(0, len(LINES) - 1), st.none() | VALUES, st.text(string.printable, max_size=3))
-def test_any_slip_is_an_invalid_request(line: int, value: str | None, extra: str) -> None:
-    """Dropping a line, giving a key any other value or adding a few characters never raises anything else."""
+def test_any_mistake_is_an_invalid_request(line: int, value: str | None, extra: str) -> None:
+    """A dropped line, a changed value or a few added characters never raise another error."""
     key, equals, _ = LINES[line].partition("=")
     changed = [*LINES]
     changed[line] = f"{key}{equals}{value}" if value and equals else ""

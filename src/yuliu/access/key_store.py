@@ -1,6 +1,6 @@
-"""The API keys of this machine: a file that ``yuliu keys`` changes and a running server reads again.
+"""API keys of a home folder: a file that ``yuliu keys`` changes and a running server reads again.
 
-The file does not hold the keys themselves, only digests that they are recognised by (:mod:`yuliu.wire.keys`).
+The file holds digests by which keys are recognised (:mod:`yuliu.wire.keys`), not the keys themselves.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class KeyStore:
             return self._read()
 
     def refresh(self) -> None:
-        """Read the file again if it has changed. If it is damaged, log that and keep the keys that were read before."""
+        """Read the file again if it has changed; on damage, log an error and keep the keys that were read before."""
         with self._lock:
             stamp = self._stamp()
             if stamp == self._seen:
@@ -141,6 +141,6 @@ class KeyStore:
 
 
 def _check_mode(mode: int) -> None:
-    """Refuse a file that others may write: they could make keys for themselves."""
+    """Refuse a file that other users may write: they could add keys."""
     if sys.platform != "win32" and mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise InvalidRequest(f"others may change {FILE_NAME}; take that from them: chmod 600")

@@ -65,25 +65,25 @@ class HttpResult:
     arrivals: tuple[ChunkArrival, ...]
     """Body of a successful response as it arrived; the bodies of refusals are not counted."""
     whole: bool
-    """Whether the response arrived to its end."""
+    """True if the response arrived to its end."""
     cut: bool
-    """Whether the bench itself ended the exchange."""
+    """True if the bench itself ended the exchange."""
     body: bytes | None = field(default=None, repr=False)
     """The body, if it was kept."""
 
     @property
     def completed(self) -> bool:
-        """Whether all of the audio arrived."""
+        """True if all of the audio arrived."""
         return self.whole and self.status == HTTP_OK and bool(self.arrivals)
 
     @property
     def rejected(self) -> bool:
-        """Whether the server refused the request for lack of capacity."""
+        """True if the server refused the request for lack of capacity."""
         return self.status == TOO_MANY_REQUESTS
 
     @property
     def failed(self) -> bool:
-        """Whether it ended in any other way; being cut while audio arrives is not a failure."""
+        """True if it ended in any other way; an exchange that the bench cut while audio arrived has not failed."""
         return not (self.completed or self.rejected or (self.cut and self.arrivals))
 
     @property
@@ -233,11 +233,11 @@ class HttpExchange(asyncio.Protocol):
         self._transport.write(self._data)
 
     def data_received(self, data: bytes) -> None:
-        """Read on; the connection is closed after one response."""
+        """Read the response; the connection is closed after one."""
         now = time.perf_counter()
         try:
             self.response.feed(data, now - self._sent_at_s)
-        except httptools.HttpParserError:  # not an HTTP response: the connection is of no use
+        except httptools.HttpParserError:  # not an HTTP response: the connection is unusable
             self._end(now)
             return
         if self.response.arrivals and not self.first_byte.done():
@@ -254,14 +254,14 @@ class HttpExchange(asyncio.Protocol):
                 future.set_result(None)
 
     def cut(self) -> None:
-        """Drop the connection, as a client does that has heard enough."""
+        """Drop the connection, as a client does that needs no more audio."""
         if self._ended_at_s is None:
             self._cut = True
             self._end(time.perf_counter())
 
     @property
     def result(self) -> HttpResult:
-        """The outcome so far."""
+        """Outcome so far."""
         return HttpResult(
             sent_at_s=self._sent_at_s,
             ended_at_s=time.perf_counter() if self._ended_at_s is None else self._ended_at_s,

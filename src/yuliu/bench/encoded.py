@@ -116,7 +116,7 @@ def _encoded(samples: Samples, encoding: Encoding, source_rate: int) -> bytes:
 
 
 def is_decodable(audio: bytes, encoding: Encoding) -> bool:
-    """Whether FFmpeg returns a sample from the beginning of a response alone."""
+    """Return whether FFmpeg decodes a sample from the beginning of a response alone."""
     if (size := _BYTES_PER_SAMPLE.get(encoding.name)) is not None:
         return len(audio) >= size * encoding.num_channels
     try:

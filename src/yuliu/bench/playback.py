@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChunkArrival:
-    """The size of a piece of audio and the time at which it arrived."""
+    """Size of a piece of audio and the time at which it arrived."""
 
     at_s: float
     """Seconds since the request was sent."""

@@ -1,4 +1,4 @@
-"""Texts of the bench: fixed ones for latency, and as many different ones as a load needs, repeatable by a seed."""
+"""Texts of the bench: fixed ones for latency, and an unlimited number of different ones for load, drawn by a seed."""
 
 from __future__ import annotations
 

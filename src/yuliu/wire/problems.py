@@ -59,7 +59,7 @@ class Problem:
     param: str | None = None
     """The field at fault."""
     retry_after_s: float | None = None
-    """When trying again is likely to succeed, in seconds."""
+    """Delay after which a retry is likely to succeed, in seconds."""
     challenge: str | None = None
     """Value of ``WWW-Authenticate``: the credentials that are needed."""
 

@@ -1,1 +1,1 @@
-"""``yuliu bench load``: many clients at once over real connections, and the latency and underruns that they see."""
+"""``yuliu bench load``: many concurrent clients over real connections, and their latency and underruns."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from yuliu.bench.load.point import LoadConfig
 
 MAX_TTFP_MS = 1000.0
-"""Maximum p95 of the time to first packet of a load that counts as carried: above it, players wait instead of hear."""
+"""Maximum p95 of the time to first packet of a load that counts as carried: above it, players wait too long."""
 BUSY_SHARE = 0.85
 """Share of busy cores at which a machine is taken for full; the first guess is made from it."""
 COST_FACTOR = 1.5
@@ -31,7 +31,7 @@ SETTLE_S = 1.0
 
 
 def is_carried(point: Mapping[str, Any]) -> bool:
-    """Whether no player had an underrun, was refused or failed, and almost all heard something within a second."""
+    """Return whether no player had an underrun, was refused or failed, and almost all had audio within a second."""
     waits = point["ttfp_ms"]
     troubles = point["underrun"]["streams"] + point["rejected"] + point["failed"]
     return not troubles and waits is not None and waits["p95"] <= MAX_TTFP_MS

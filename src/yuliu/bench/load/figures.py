@@ -60,10 +60,10 @@ def audio_s(result: HttpResult, window: MeasurementWindow) -> float:
 
 
 def load_figures(results: Sequence[HttpResult], window: MeasurementWindow) -> dict[str, Any]:
-    """Return the figures that clients see.
+    """Return the figures as clients experience them.
 
     Time to first packet and refusals are those of requests sent within the window; underruns those that ended in it,
-    whenever the request was sent. ``cut`` counts requests that the end of the bench cut short.
+    regardless of when the request was sent. ``cut`` counts requests that the end of the bench cut short.
     """
     sent = [result for result in results if window.from_s <= result.sent_at_s < window.to_s]
     heard = [result for result in results if result.ended_at_s >= window.from_s]

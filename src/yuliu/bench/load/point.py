@@ -53,7 +53,7 @@ class LoadShape:
     shares: LengthShares = DEFAULT_SHARES
     stream_class: str | None = None
     paced: bool = True
-    """Whether players send the next request when the audio has been played, or as soon as it has arrived."""
+    """True if players send the next request once the audio has been played, false if as soon as it has arrived."""
     seed: str = "load"
 
     def driver(self, timing: LoadTiming) -> LoadDriver:
@@ -123,7 +123,7 @@ class LoadObservation:
 
 
 def observe(server: ServerHandle, timing: LoadTiming, drivers: Mapping[str, LoadDriver]) -> LoadObservation:
-    """Run loads against a server and watch it meanwhile."""
+    """Run loads against a server and monitor it meanwhile."""
     return run(_observe(server, timing, drivers, ResourceMonitor(server.pid)))
 
 
