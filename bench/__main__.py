@@ -135,6 +135,21 @@ def load(parts: Collection[LoadPart], *, out: Path | None, table: Path | None, q
 
 
 @main.command()
+@click.argument("old", metavar="PYTHON", type=click.Path(exists=True, dir_okay=False))
+@_rounds_option("--reps", "Rounds over all texts.")
+@out_option
+@table_option
+@quiet_option
+def compare(old: str, reps: int, out: Path | None, table: Path | None, *, quiet: bool) -> None:
+    """Compare this installation with an older one, in which PYTHON runs: the same requests in turn."""
+    from bench.compare import ComparePlan, compare_page, run_compare
+
+    plan = ComparePlan(_typed(), {"old": old, "new": sys.executable}, reps)
+    report = run_compare(plan, progress_to(quiet=quiet))
+    deliver(report, compare_page(report), out, table)
+
+
+@main.command()
 @click.argument("voices", nargs=-1, required=True)
 def loudness(voices: tuple[str, ...]) -> None:
     """Measure the loudness of voices and the gain_db that would bring them to the common one."""

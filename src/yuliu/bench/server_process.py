@@ -49,10 +49,18 @@ class ServerProcess:
         arguments: Arguments of the program besides ``--port``.
         program: Arguments of ``python``; the program must answer ``GET /ready`` once it is ready.
         log: Destination of its standard error; None discards it.
+        python: Interpreter that runs the program.
     """
 
-    def __init__(self, *arguments: str, program: Sequence[str] = SERVE, log: IO[bytes] | int | None = None) -> None:
+    def __init__(
+        self,
+        *arguments: str,
+        program: Sequence[str] = SERVE,
+        log: IO[bytes] | int | None = None,
+        python: str = sys.executable,
+    ) -> None:
         self._arguments = arguments
+        self._python = python
         self._program = program
         self._log = subprocess.DEVNULL if log is None else log
         self.port: int = free_port()
@@ -65,7 +73,7 @@ class ServerProcess:
     def __enter__(self) -> Self:
         """Start the server and wait until it is ready."""
         began = time.perf_counter()
-        command = [sys.executable, *self._program, "--port", str(self.port), *self._arguments]
+        command = [self._python, *self._program, "--port", str(self.port), *self._arguments]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=self._log)
         self._watched = psutil.Process(self._process.pid)
         while not self._is_ready():
