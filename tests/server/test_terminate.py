@@ -16,7 +16,7 @@ from server_program import ServerProgram, running_program
 from serving import PATIENCE_S, receive_all, speech_bytes, unchunked
 
 TEXT = LONG[:600]
-"""Twelve seconds, so that whoever does not read holds his stream up."""
+"""Twelve seconds of audio, so that a client that does not read blocks its stream."""
 HALF = len(TEXT) // 2
 STREAM_HEAD = (
     b"POST /v1/stream?format=pcm HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n"

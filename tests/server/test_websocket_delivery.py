@@ -177,7 +177,7 @@ def test_a_delivery_may_finish_while_the_server_drains(running: Running) -> None
 
 
 def test_a_delivery_that_outlasts_the_drain_fails() -> None:
-    """Its time is up, and the client is told."""
+    """The client receives an error when the time is over."""
     limits = Limits(native=NativeLimits(drain_s=0.1))
     with running_server(limits, app=LINES) as running, lines(running, "speak tone", "+Hello there.") as socket:
         assert socket.recv(PATIENCE_S) == "started 24000"

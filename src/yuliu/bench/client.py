@@ -154,7 +154,7 @@ class ResponseReader:
         self.arrivals: list[ChunkArrival] = []
         """Pieces of the body of a successful response, one for each call of :meth:`feed` that brought any."""
         self.whole: bool = False
-        """Whether the end of the response has arrived."""
+        """True if the end of the response has arrived."""
         self.body: bytearray = bytearray()
         """The body so far, if it is kept."""
         self._keep = keep

@@ -31,7 +31,7 @@ _LIST = must(f"a list of 1 to {MAX_PHRASES:,} texts")
 
 
 class PhrasesRequest(Struct, frozen=True):
-    """Texts to be spoken ahead, none of them twice."""
+    """Texts to be spoken ahead, without duplicates."""
 
     phrases: tuple[str, ...]
     voice: str | None = None

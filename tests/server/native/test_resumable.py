@@ -47,7 +47,7 @@ def spoken(running: Running, *, vanish: bool, text: str = TEXT) -> tuple[str, by
 
 
 def until_received(talk: Talk, num_bytes: int) -> None:
-    """Receive until there is so much audio."""
+    """Receive until there are at least ``num_bytes`` of audio."""
     talk.say("flush")
     while len(sound_of(talk)) < num_bytes:
         talk.next()

@@ -113,7 +113,7 @@ class Server:
 
 @dataclass
 class Got:
-    """What a client has received of a stream."""
+    """Data of a stream that a client has received."""
 
     stream: str
     tag: int

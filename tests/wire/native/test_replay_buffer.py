@@ -42,7 +42,7 @@ def filled(made: Made, *, max_bytes: int = 10**9) -> ReplayBuffer:
 
 
 class Client:
-    """What a client has received."""
+    """Audio and messages that a client has received."""
 
     def __init__(self) -> None:
         self.sound = b""

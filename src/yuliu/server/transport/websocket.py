@@ -35,8 +35,7 @@ _log.setLevel(logging.WARNING)  # else it logs each handshake with its query, wh
 MAX_FRAGMENTS = 4_096
 """Maximum number of fragments of a message, empty ones included, which its size does not limit."""
 MAX_PONGS_BYTES = 262_144
-"""Maximum size of unsent data when a ping is answered. Nothing else queues so much: such a client sends pings and reads
-nothing."""
+"""Maximum size of unsent data when a ping is answered. Only a client that sends pings and reads nothing reaches it."""
 CARRIER = "yuliu.carrier"
 """ASGI extension: its ``carrier`` is a :class:`Carrier`."""
 

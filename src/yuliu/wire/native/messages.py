@@ -443,7 +443,7 @@ class CancelAck(ServerStruct, frozen=True, tag="cancelled"):
     num_bytes: int = 0
     """Number of bytes of sound, as sent."""
     heard_ms: float | None = None
-    """Place in the sound that the listener had heard; left out if no position was ever told."""
+    """Place in the sound that the listener had heard; left out if no position was reported."""
     heard_source_end: int | None = None
     """Place in the text: ``text[:heard_source_end]`` is what the listener knows of."""
 
