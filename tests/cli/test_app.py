@@ -82,6 +82,9 @@ def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["sey"], "no such command 'sey'"),
         (["say", "--foo"], "no such option"),
+        (["say", "--lanes", "2"], "no such option"),
+        (["serve", "--lanes", "2"], "option '--lanes' is called '--workers' now"),
+        (["simulate", "--lanes", "2"], "option '--lanes' is called '--workers' now"),
         (["say", "hi", "--format", "wav"], "--format needs an output: -o FILE"),
         (["say", "hi", "-f", str(PROGRAM), "-o", "a.wav"], "either TEXT or --file"),
         (["say", "-f", "/nonexistent/text", "-o", "a.wav"], "does not exist"),

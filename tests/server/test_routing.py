@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 from keyed_server import code_of, keyed_server
 from serving import tone_synthesizer
@@ -93,6 +94,23 @@ def test_a_declared_path_needs_its_scope_and_nothing_else(tmp_path: Path) -> Non
     with keyed_server(tmp_path, routes=(*ROUTES, declared())) as locked:
         assert code_of(locked.ask("GET", "/hello", locked.key("speaker"))) == (403, "insufficient_scope")
         assert locked.ask("GET", "/hello", locked.key("scraper", scopes=("metrics",))).text == "hello"
+
+
+@pytest.mark.parametrize("path", ["/health%0A", "/v1/phrases/hello%0A", "/v1/stream%0A"])
+def test_a_newline_after_a_path_makes_another_path(tmp_path: Path, path: str) -> None:
+    """Python's ``$`` matches before a newline at the end, too."""
+    with keyed_server(tmp_path) as locked:
+        assert code_of(locked.ask("GET", path, {})) == (401, "invalid_api_key")
+        assert code_of(locked.ask("DELETE", path, locked.key(scopes=SCOPES))) == (404, "not_found")
+
+
+async def test_a_plain_request_never_reaches_a_websocket() -> None:
+    """Some servers pass on any word as a method, even that of our own table."""
+    app = create_app(lambda: tone_synthesizer(ToneEngine()))
+    transport = httpx.ASGITransport(app)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        answer = await client.request(WEBSOCKET, "/v1/stream")
+    assert code_of(answer) == (405, "method_not_allowed")
 
 
 async def test_a_route_beside_the_table_keeps_the_server_from_starting() -> None:

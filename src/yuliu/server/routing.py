@@ -117,9 +117,8 @@ class Router:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it before anything of its body is read."""
-        at_path = [(route, found) for regex, route in self._compiled if (found := regex.match(scope["path"]))]
-        method = WEBSOCKET if scope["type"] == "websocket" else scope["method"]
-        served = [each for each in at_path if _takes(each[0], method)]
+        at_path = [(route, found) for regex, route in self._compiled if (found := regex.fullmatch(scope["path"]))]
+        served = [each for each in at_path if _takes(each[0], scope)]
         refusal = self._authorise(scope, [route for route, _ in served or at_path])
         if refusal is None and not served:
             refusal = self._refusal([route for route, _ in at_path], scope)
@@ -223,5 +222,7 @@ def _http_methods(route: Route) -> tuple[str, ...]:
     return (*methods, "HEAD") if "GET" in methods else methods
 
 
-def _takes(route: Route, method: str) -> bool:
-    return method in route.methods or method in _http_methods(route)
+def _takes(route: Route, scope: Scope) -> bool:
+    if scope["type"] == "websocket":
+        return WEBSOCKET in route.methods
+    return scope["method"] in _http_methods(route)

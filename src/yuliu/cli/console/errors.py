@@ -18,6 +18,8 @@ FAILED = 1
 WRONG_USAGE = 2
 INTERRUPTED = 130
 """128 + SIGINT, as in shells."""
+_RENAMED = {"--lanes": "--workers"}
+"""Options of earlier versions, with their names today."""
 
 
 class CommandError(click.ClickException):
@@ -57,6 +59,8 @@ def _exit_code(error: BaseException) -> int:
 
 
 def _message(error: BaseException) -> str:
+    if isinstance(error, click.NoSuchOption) and (name := _new_name(error)) is not None:
+        return f"option {error.option_name!r} is called {name!r} now"
     if isinstance(error, click.ClickException):
         return _lower_first(error.format_message()).removesuffix(".")
     if isinstance(error, YuliuError):
@@ -65,6 +69,13 @@ def _message(error: BaseException) -> str:
         what = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
         return _lower_first(what) if error.filename is None else what
     return f"internal error: {type(error).__name__}; please report it with the output of: yuliu --debug ..."
+
+
+def _new_name(error: click.NoSuchOption) -> str | None:
+    """Return the name of an option that was renamed, if the command has it."""
+    name = _RENAMED.get(error.option_name)
+    known = [] if error.ctx is None else [each for option in error.ctx.command.params for each in option.opts]
+    return name if name in known else None
 
 
 def _say(message: str, error: BaseException) -> None:

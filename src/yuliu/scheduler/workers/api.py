@@ -138,7 +138,7 @@ class Worker(Protocol):
         ...
 
     def submit(self, task: Task) -> None:
-        """RunningTask a task; the worker must have a free slot."""
+        """Run a task; the worker must have a free slot."""
         ...
 
     def cancel(self, task_id: int) -> None:

@@ -57,7 +57,7 @@ class WorkerLoop:
         self._thread.start()
 
     def submit(self, task: Task) -> None:
-        """RunningTask a task; a slot must be free."""
+        """Run a task; a slot must be free."""
         self._post(lambda: self._begin(task))
 
     def cancel(self, task_id: int) -> None:

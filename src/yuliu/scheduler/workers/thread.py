@@ -49,7 +49,7 @@ class WorkerThread:
         self._thread.start()
 
     def submit(self, task: Task) -> None:
-        """RunningTask a task; the worker must be idle."""
+        """Run a task; the worker must be idle."""
         self._inbox.put(task)
 
     def cancel(self, task_id: int) -> None:
