@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -215,7 +214,10 @@ def described(info: VoiceInfo) -> list[tuple[str, str]]:
 
 def as_values(info: VoiceInfo) -> dict[str, Any]:
     """Return the fields of ``VoiceInfo`` and ``commercial_use``, as values for JSON."""
-    return asdict(info) | {"commercial_use": info.commercial_use}
+    import msgspec
+
+    values: dict[str, Any] = msgspec.to_builtins(info)
+    return values | {"commercial_use": info.commercial_use}
 
 
 def _problem(verify: Callable[[str], None], name: str) -> str:
