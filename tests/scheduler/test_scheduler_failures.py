@@ -10,7 +10,7 @@ import pytest
 from scheduler_streams import PATIENCE_S, EngineFactory, Inbox, ManualClock, one_worker, segment, sound, speak, until
 
 from yuliu.engines.registry import local_spec
-from yuliu.engines.tone import ToneEngine, ToneScript
+from yuliu.engines.tone import AsyncToneEngine, ToneEngine, ToneScript
 from yuliu.errors import SynthesisFailed
 from yuliu.scheduler.observer import Unobserved
 from yuliu.scheduler.policy.tuning import Tuning
@@ -141,6 +141,26 @@ def test_work_that_hangs_twice_fails_only_its_stream(opened: list[Scheduler]) ->
     speak(opened[0], ["fine"]).wait_done()
     for engine in make.engines:
         engine.released.set()
+
+
+@pytest.mark.parametrize("kind", ["hang_plans", "hang_steps"])
+def test_a_call_that_never_answers_is_repeated_once_in_the_same_time(opened: list[Scheduler], kind: str) -> None:
+    """An event loop builds no engine for the repetition, so no time is allowed for that. Its worker goes on."""
+    clock, losses = ManualClock(), FailureCounter()
+    engine = AsyncToneEngine(ToneScript(**{kind: frozenset({0, 1})}), manner="frames")  # type: ignore[arg-type]
+    spec = local_spec("tone", lambda: engine, kind="async", slots=4)
+    opened.append(Scheduler([spec], one_worker(), clock=clock, observer=losses))
+    inbox = speak(opened[0], [TEXT])
+    for number in range(2):
+        advance_until(opened[0], clock, engine.hung.is_set)
+        engine.hung.clear()
+        clock.now_s += 10.2
+        opened[0].tick()
+        if number == 0:
+            until(lambda: losses.num_retries == 1)
+    inbox.wait_until(lambda i: bool(i.broken))
+    assert not losses.lost
+    speak(opened[0], ["fine"]).wait_done()
 
 
 @pytest.mark.parametrize("goes_on", [True, False])

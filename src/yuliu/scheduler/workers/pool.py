@@ -157,7 +157,8 @@ class WorkerPool:
         """Give a task to a worker with a free slot."""
         member = self._members[name]
         kind = task.engine, task.is_plan
-        limit_s = max(self._hang_s, PATIENCE * self._usual_s.get(kind, 0.0)) + (START_S if task.renew else 0.0)
+        builds = task.renew and not member.can_cancel  # tasks that can be cancelled share their engine
+        limit_s = max(self._hang_s, PATIENCE * self._usual_s.get(kind, 0.0)) + (START_S if builds else 0.0)
         member.runs[task.task_id] = RunningTask(task, kind, now + limit_s)
         self._num_free -= 1
         member.worker.submit(task)
