@@ -28,6 +28,7 @@ BELOW = (
     "src/yuliu/scheduler/cache.py",
     "src/yuliu/scheduler/simulation/loads.py",
     "src/yuliu/scheduler/simulation/simulate.py",
+    "src/yuliu/text/en/pronounce.py",
     "src/yuliu/text/markup/links.py",
     "src/yuliu/text/markup/stage.py",
     "src/yuliu/wire/native/replay_buffer.py",
