@@ -28,8 +28,8 @@ def skipped_of(segment: Segment, reading: Reading, said: Sequence[Unit]) -> tupl
     """Return the parts that the front end leaves out or the model cannot say, with positions in the source.
 
     Args:
-        segment: What was read.
-        reading: How.
+        segment: The segment.
+        reading: Its reading.
         said: The units of the reading that the model will say.
     """
     parts = [(skip.source, skip.rule) for skip in reading.skipped]

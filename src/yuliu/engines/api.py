@@ -52,8 +52,8 @@ class Capabilities:
     format: AudioFormat
     languages: tuple[Lang, ...]
     exact: bool
-    """Whether streamed samples equal the offline ones bit for bit, and a repeated step gives the same as the first.
-    If not, a segment that failed is made anew only if none of its audio is out."""
+    """True if streamed samples equal the offline ones bit for bit, and a repeated step gives the same as the first.
+    If not, a failed segment is planned again only if none of its audio is out."""
     hop_samples: int
     """Samples per acoustic frame."""
     context_frames: int
@@ -64,7 +64,7 @@ class Capabilities:
     """Slowest and fastest pace at which its model speaks well by itself; (1, 1) if it has only one. No other is
     requested: beyond it the audio is stretched."""
     local_state: bool = False
-    """Whether an utterance works only in the engine that planned it. Such an engine also has ``release``; see
+    """True if an utterance works only in the engine that planned it. Such an engine also has ``release``; see
     :class:`StatefulEngine`."""
 
 
@@ -102,7 +102,7 @@ class Utterance:
     next_frame: int
     """First frame not rendered yet."""
     done: bool
-    """Whether nothing is left to render. An utterance without any sound is planned as done."""
+    """True if nothing is left to render. An utterance without any sound is planned as done."""
     front_end_s: float = field(default=0.0, kw_only=True, compare=False)
     """Time that reading the text took within the plan, seconds; the only field that may differ between two plans."""
 
@@ -211,7 +211,7 @@ class AsyncEngine(Protocol):
 
 
 class AsyncStatefulEngine(AsyncEngine, Protocol):
-    """Such an engine with local state."""
+    """An asynchronous engine with local state."""
 
     async def release(self, utterance: Utterance) -> None:
         """Drop the state of an utterance that no step will follow; called for each that is not rendered to its end."""

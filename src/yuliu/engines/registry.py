@@ -1,6 +1,6 @@
 """Engine specs, the registry of the families that engines are built from, and the conversions of voice files.
 
-A family is a function that takes an :class:`EngineSpec`, loads what all engines of that spec share, and returns a
+A family is a function that takes an :class:`EngineSpec`, loads the shared data of its engines, and returns a
 function that makes one engine. Families are found by name: those of this package first, then those registered in this
 process with :func:`register`, then the entry points of the group ``yuliu.engines`` of installed packages::
 
@@ -71,7 +71,7 @@ class EngineSpec:
 
 
 class Loader:
-    """Builds engines from specs. Loads what engines of one spec share only once. Safe to use from several threads."""
+    """Builds engines from specs, and loads the shared data of each spec once. Safe to use from several threads."""
 
     def __init__(self) -> None:
         self._lock = Lock()

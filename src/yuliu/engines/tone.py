@@ -115,7 +115,7 @@ class _Tones:
             raise self._script.error(f"step {number} was told to fail")
 
     def _planned(self, segment: Segment, options: PlanOptions) -> ToneUtterance:
-        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the silence asked for."""
+        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the requested silence."""
         slowest, fastest = self.capabilities.paces
         if not slowest <= options.speak.speed <= fastest:
             raise SynthesisFailed(f"this engine speaks at {slowest:g} to {fastest:g} times its pace")
@@ -142,7 +142,7 @@ class _Tones:
         )
 
     def _stepped(self, number: int, requests: Sequence[StepRequest]) -> list[StepResult]:
-        """Render the frames asked for, or what the engine's manner makes of that."""
+        """Render the requested frames, or as many as the engine's manner gives."""
         results = [self._render(request) for request in requests]
         return self._spoilt(requests, results) if number in self._script.spoil_steps else results
 
@@ -209,10 +209,10 @@ class ToneEngine(_Tones):
         sleep: Called with seconds where the script has a delay: ``time.sleep``, or a fake clock's.
         languages: Languages that it claims to speak.
         manner: Its behaviour.
-        exact: Whether it claims that a repeated step gives the same samples.
+        exact: True if it claims that a repeated step gives the same samples.
         paces: Slowest and fastest pace; it refuses any other.
         sample_rate: Sample rate of its tones, in Hz. A frame always has ``HOP`` samples.
-        local_state: Whether it refuses utterances that another instance planned.
+        local_state: True if it refuses utterances that another instance planned.
     """
 
     def __init__(  # noqa: PLR0913 - each a behaviour that some test wants
@@ -246,7 +246,7 @@ class ToneEngine(_Tones):
         """To be set to let calls that hang return."""
 
     def plan(self, segment: Segment, options: PlanOptions) -> Utterance:
-        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the silence asked for."""
+        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the requested silence."""
         number = self._next_plan()
         self._sleep(self._script.plan_s)
         self._fail_plan(number)
@@ -254,7 +254,7 @@ class ToneEngine(_Tones):
         return self._planned(segment, options)
 
     def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
-        """Render the frames asked for, or what the engine's manner makes of that."""
+        """Render the requested frames, or as many as the engine's manner gives."""
         number = self._next_step()
         self._sleep(self._script.step_s_per_frame * sum(request.num_frames for request in requests))
         self._fail_step(number)
@@ -284,9 +284,9 @@ class AsyncToneEngine(_Tones):
         sleep: Awaited with seconds where the script has a delay: ``asyncio.sleep``, or a fake clock's.
         languages: Languages that it claims to speak.
         manner: Its behaviour.
-        exact: Whether it claims that a repeated step gives the same samples.
+        exact: True if it claims that a repeated step gives the same samples.
         sample_rate: Sample rate of its tones, in Hz.
-        local_state: Whether it refuses utterances that another instance planned.
+        local_state: True if it refuses utterances that another instance planned.
     """
 
     def __init__(  # noqa: PLR0913 - everything that a test may script
@@ -318,7 +318,7 @@ class AsyncToneEngine(_Tones):
         """To be set, from any thread, to let calls that hang return."""
 
     async def plan(self, segment: Segment, options: PlanOptions) -> Utterance:
-        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the silence asked for."""
+        """Plan a tone of 0.1 s at speed 1 for each character or word, with exactly the requested silence."""
         number = self._next_plan()
         await self._sleep(self._script.plan_s)
         self._fail_plan(number)
@@ -326,7 +326,7 @@ class AsyncToneEngine(_Tones):
         return self._planned(segment, options)
 
     async def step(self, requests: Sequence[StepRequest]) -> list[StepResult]:
-        """Render the frames asked for, or what the engine's manner makes of that."""
+        """Render the requested frames, or as many as the engine's manner gives."""
         number = self._next_step()
         await self._sleep(self._script.step_s_per_frame * sum(request.num_frames for request in requests))
         self._fail_step(number)
@@ -367,7 +367,7 @@ class _Released:
             self._waiting.clear()
 
     def future(self) -> asyncio.Future[None]:
-        """Return what is done once the event is set."""
+        """Return a future that is done once the event is set."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[None] = loop.create_future()
         with self._lock:

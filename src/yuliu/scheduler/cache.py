@@ -1,9 +1,9 @@
-"""Sound of segments that were spoken before: the latest ones, bounded in bytes, and phrases that stay. Pure.
+"""Cached audio of segments: the latest ones, bounded in bytes, and phrases that stay. Pure.
 
-A segment is the same as one spoken before if all is the same that its sound depends on: text, hints, language,
+A segment equals an earlier one if everything that its audio depends on is equal: text, hints, language,
 boundary, style but for its volume and pitch, which are applied later, and the lexicons' entries; engine, version of the
-voice, and options. Its place in the source is not among that: what is kept counts from the segment's start and is moved
-to where it is asked for.
+voice, and options. Its place in the source is not: cached positions count from the segment's start and are moved
+to the place of the request.
 
 No locks here: :class:`yuliu.scheduler.scheduler.Scheduler` guards it by its own.
 """
@@ -53,7 +53,7 @@ class CacheKey:
 
 
 def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str) -> CacheKey | None:
-    """The segment's key; None if nothing can be known of what may respell it."""
+    """Return the segment's key; None if the content of a respelling is unknown."""
     words: tuple[str, ...] = ()
     if isinstance(segment.respelling, Words):
         words = segment.respelling.digests
@@ -76,7 +76,7 @@ def key_of(segment: Segment, options: PlanOptions, *, engine: str, version: str)
 
 @dataclass(frozen=True, slots=True)
 class CachedSound:
-    """A segment's sound and what is known of it; places count from the segment's start."""
+    """Audio of a segment with its timings; places count from the segment's start."""
 
     samples: Samples
     phonemes: tuple[str, ...]
@@ -157,17 +157,17 @@ class CacheCounts:
 
     num_entries: int
     num_bytes: int
-    """Of the sound that may be dropped for other sound."""
+    """Part of it that may be evicted."""
     num_pinned: int
     pinned_bytes: int
 
 
 class SoundCache:
-    """Keeps sound.
+    """Cache of audio.
 
     Args:
-        max_bytes: Sound kept of what was spoken lately; 0 keeps none.
-        max_pinned_bytes: Sound kept of phrases.
+        max_bytes: Limit of recent audio; 0 keeps none.
+        max_pinned_bytes: Limit of the audio of phrases.
     """
 
     def __init__(self, max_bytes: int, max_pinned_bytes: int) -> None:

@@ -51,12 +51,12 @@ _log = event_logger("yuliu.scheduler")
 
 
 class Dispatcher:
-    """Carries out the policy's actions, and turns what workers report into events.
+    """Carries out the policy's actions, and turns the reports of workers into events.
 
     Args:
         streams: The open streams and their requests.
         pool: The workers.
-        observer: Is told what is planned, made, tried again and cancelled.
+        observer: Observes plans, steps, retries and cancellations.
     """
 
     def __init__(self, streams: StreamTable, pool: WorkerPool, observer: Observer) -> None:
@@ -205,7 +205,7 @@ class Dispatcher:
                 self._release(request, request.home, request.utterance)
 
     def _part(self, request: Request, result: JobResult, took_s: float, now: float) -> StepPart:
-        """Hand on what a step gave for one request."""
+        """Pass on the result of a step for one request."""
         sample_rate = self._streams.capabilities[request.engine].format.sample_rate
         before, after = request.utterance, result.utterance
         samples = result.samples if result.samples is not None else NO_SAMPLES
@@ -252,7 +252,7 @@ class Dispatcher:
 
 
 def facts_of(found: Capabilities) -> EngineFacts:
-    """Return what the policy knows of an engine."""
+    """Return the facts of an engine for the policy."""
     return EngineFacts(
         found.format.sample_rate / found.hop_samples,
         found.max_batch,

@@ -1,4 +1,4 @@
-"""Outputs of a stream: what the scheduler gives to its sink, in order."""
+"""Outputs of a stream: values that the scheduler gives to its sink, in order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Admitted:
     """The stream is served from now on."""
 
     throughput: bool
-    """Whether it is spoken in whole sentences and larger steps, since the backlog is long."""
+    """True if it is spoken in whole sentences and larger steps, since the backlog is long."""
     first_weight_scale: float = 1.0
     """Factor on the weight of its first segment."""
 
@@ -49,7 +49,7 @@ class Rendered:
     took_s: float = 0.0
     """Time a worker took, seconds; 0 for audio from the cache."""
     cached: bool = False
-    """Whether the audio is from the cache."""
+    """True if the audio is from the cache."""
     num_retries: int = 0
     """Number of failures of work on the segment before."""
 

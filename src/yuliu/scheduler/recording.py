@@ -47,10 +47,10 @@ class EventLogFile:
 
 
 def recording(environ: Mapping[str, str]) -> Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None:
-    """Return what makes the recorder that the environment asks for; None if it asks for none.
+    """Return a factory of the recorder that the environment asks for; None if it asks for none.
 
     An older file of that name is overwritten. The file stays open until the program ends, or a line cannot be written;
-    every line is written at once, so that a program that is killed leaves what it did before.
+    every line is written at once, so that the log of a killed program is complete up to its end.
 
     Args:
         environ: As ``os.environ``.

@@ -44,7 +44,7 @@ class Request:
     failed_on: str | None = None
     """Worker that failed last, if nothing has succeeded since."""
     num_made: int = 0
-    """Samples rendered since the segment was planned, or planned anew."""
+    """Samples rendered since the segment was last planned."""
     num_out: int = 0
     """Samples handed to the stream."""
     still_since_s: float | None = None
@@ -62,13 +62,13 @@ class Request:
 
     @property
     def has_sound(self) -> bool:
-        """Whether any of its audio is out."""
+        """True if any of its audio is out."""
         return self.num_out > 0
 
     def unheard(self, samples: Samples) -> Samples:
         """Return the part of a step's samples that is not out yet, and count it as out.
 
-        After a lost worker a segment may be rendered from its beginning again; what is out is not handed out twice.
+        After a lost worker a segment may be rendered from its beginning again; no audio is handed out twice.
         """
         start, self.num_made = self.num_made, self.num_made + len(samples)
         unheard = samples if start >= self.num_out else samples[self.num_out - start :]
@@ -76,7 +76,7 @@ class Request:
         return unheard
 
     def heard_s(self, audio_s: float, *, done: bool) -> float | None:
-        """Return what the listener gains by further audio, seconds of the listener's; None if that is ``audio_s``."""
+        """Return the listener's gain by further audio, in listener seconds; None if it equals ``audio_s``."""
         if self.after == NOTHING_AFTER:
             return None
         self.made_s += audio_s
@@ -85,6 +85,6 @@ class Request:
         return self.told_s - before_s
 
     def forget_plan(self) -> None:
-        """Begin anew: the state is lost, or suspect after a failure."""
+        """Start again: the state is lost, or suspect after a failure."""
         self.utterance = self.planned = self.home = None
         self.num_made = 0

@@ -35,7 +35,7 @@ class Settings:
     close_s: float = 10.0
     """Maximum time that closing waits for the workers, seconds."""
     record: Callable[[Mapping[str, EngineFacts], Tuning], Recorder] | None = None
-    """Makes the recorder of events, given what the policy begins with."""
+    """Makes the recorder of events, given the initial engines and tuning of the policy."""
     cache_bytes: int = 0
     """Audio of recent segments kept to be served again, bytes; 0 keeps none."""
     phrase_bytes: int = 64_000_000
@@ -43,7 +43,7 @@ class Settings:
     versions: Mapping[str, str] = field(default_factory=dict)
     """Version of each engine's voice, where it is known: audio of another version is not served."""
     adaptive: bool = False
-    """Whether the tuning follows measurements once a second; see :mod:`yuliu.scheduler.policy.autotune`."""
+    """True if the tuning follows measurements once a second; see :mod:`yuliu.scheduler.policy.autotune`."""
 
     @property
     def num_threads(self) -> int:

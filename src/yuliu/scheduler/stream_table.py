@@ -1,4 +1,4 @@
-"""The open streams: their sinks, their requests, and what they are given.
+"""The open streams: their sinks, requests and outputs.
 
 No locks here: :class:`yuliu.scheduler.scheduler.Scheduler` guards it with its own.
 """
@@ -141,7 +141,7 @@ class StreamTable:
             self._finish(request, utterance)
 
     def rendered(self, request: Request, after: Utterance, samples: Samples, *, took_s: float, now: float) -> None:
-        """Give out what a step gave, unless that is nothing and more is to come."""
+        """Give out the result of a step, unless it is empty and more is to come."""
         if (stream := self._streams.get(request.stream_id)) is None:
             return
         request.utterance, request.failed_on = after, None
@@ -168,7 +168,7 @@ class StreamTable:
         return tuple(request.job_id for request in requests if self._is_final(request))
 
     def orphaned(self, worker: str, error: SynthesisFailed) -> tuple[int, ...]:
-        """Note that the state a worker held is lost; return the ids of the jobs that cannot be planned anew."""
+        """Note that the state a worker held is lost; return the ids of the jobs that cannot be planned again."""
         orphans = [request for request in self._requests.values() if request.home == worker]
         for request in orphans:
             request.forget_plan()
@@ -192,7 +192,7 @@ class StreamTable:
         return now - request.still_since_s >= self.still_s
 
     def _is_final(self, request: Request) -> bool:
-        """Return whether to repeat it is no use: it was silent twice, or its audio cannot be made again."""
+        """Return whether a retry is useless: it was silent twice, or its audio cannot be made again."""
         return request.num_stills > 1 or (request.has_sound and not self.capabilities[request.engine].exact)
 
     def _finish(self, request: Request, utterance: Utterance) -> None:

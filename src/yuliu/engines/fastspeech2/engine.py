@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from yuliu.types import Segment, Skipped
 
 FASTEST = 1.5
-"""Pace that the model is asked for at most. Beyond, it gets softer and softer."""
+"""Maximum pace requested from the model. Beyond it, the output gets softer and softer."""
 _FRAME_S = HOP_SAMPLES / SAMPLE_RATE
 _MAX_UNITS = 40
 """Syllables that one run of the model may say at normal pace, or proportionally fewer at a slower one. Its positions
@@ -98,8 +98,8 @@ class FastSpeech2Engine:
         """Load a voice from its files.
 
         Args:
-            acoustic: ``fastspeech2_quan.tflite`` after ``surgery.tflite.remove_dropout``.
-            vocoder: ``mb_melgan.tflite`` after ``surgery.melgan.melgan_to_onnx``.
+            acoustic: ``fastspeech2_quan.tflite`` after ``convert_acoustic.remove_dropout``.
+            vocoder: ``mb_melgan.tflite`` after ``convert_melgan.melgan_to_onnx``.
             symbols: ``baker_mapper.json``.
             front_end: Reads Mandarin into Baker's initials, finals and prosody marks.
             gain: Factor on all samples.
@@ -178,11 +178,11 @@ class FastSpeech2:
         """Run the model.
 
         Args:
-            script: What to say.
+            script: Symbols to say.
             speed: 2.0 is twice as fast.
 
         Returns:
-            When each symbol sounds, and the mel spectrogram, float32, shape (num_frames, 80).
+            The times of the symbols, and the mel spectrogram, float32, shape (num_frames, 80).
 
         Raises:
             SynthesisFailed: The model failed, for example because the script needs more than 2048 frames.
@@ -190,7 +190,7 @@ class FastSpeech2:
         one = np.ones(1, np.float32)
         ids = np.array([[self._ids[symbol] for symbol in script.symbols]], np.int32)
         synthesizer = np.zeros(1, np.int32)
-        stretch = one / np.float32(speed)  # the graph multiplies durations by what it calls the speed ratio
+        stretch = one / np.float32(speed)  # the graph multiplies durations by its "speed ratio"
         mels, durations = self._graph.run([ids, synthesizer, stretch, one, one], wanted=[1, 2])
         mel = np.asarray(mels[0], np.float32)
         edges = np.concatenate([[0], np.cumsum(durations[0])])
@@ -242,7 +242,7 @@ def _utterance(
 def _with_silence_behind(joined: NDArray[np.float32], begin: int) -> NDArray[np.float32]:
     """The rows from ``begin`` on, and the quietest of all for as long as the vocoder looks ahead.
 
-    Where the model ends in the midst of a sound, that sound dies away in the last two frames instead of breaking off.
+    If the model ends in the middle of a sound, that sound fades out in the last two frames instead of breaking off.
     """
     quietest = joined[np.argmin(joined.mean(axis=1))]
     mel = np.concatenate([joined[begin:], np.tile(quietest, (LOOK_AHEAD_FRAMES, 1))])

@@ -29,7 +29,7 @@ class LiteRtGraph:
 
     def __init__(self, path: Path, *, num_threads: int = 1) -> None:
         try:
-            # By content: a file that LiteRT maps would end the process if somebody cut it short.
+            # By content: truncating a file that LiteRT has mapped would end the process.
             self._interpreter = Interpreter(model_content=path.read_bytes(), num_threads=num_threads)
         except (OSError, ValueError, RuntimeError) as error:
             raise VoiceNotReady(

@@ -1,7 +1,7 @@
 """Multi-band MelGAN: mel spectrogram to samples, step by step, exactly as if the whole had been rendered at once.
 
-The model (Yang et al. 2020, arXiv:2005.05106; graph written by ``surgery.melgan``) is a stack of convolutions. Each
-takes the end of what it saw in the step before, so nothing is computed twice; its kernels sum in an order that does not
+The model (Yang et al. 2020, arXiv:2005.05106; graph by ``convert_melgan``) is a stack of convolutions. Each
+takes the last inputs of the step before, so nothing is computed twice; its kernels sum in an order that does not
 depend on the place in a step or on its width, so that any cut into steps gives the very same samples.
 """
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 SAMPLE_RATE = 24_000
 HOP_SAMPLES = 300
 LOOK_AHEAD_FRAMES = 21
-"""Frames by which sound comes behind the spectrogram; the first step takes so many more than it gives. By the network's
+"""Frames by which sound lags the spectrogram; the first step takes this many more than it gives. By the network's
 shape 20.2: 3 for the first convolution, (1 + 3 + 9 + 27) / 3 for the first stage, a fifth of that for the second, and
-less than one for what follows."""
+less than one for the rest."""
 _EARLY_SAMPLES = 148
 """Samples that the graph gives in a first step before those of its first frame."""
 
@@ -59,7 +59,7 @@ class MelGan:
         Args:
             mel: Shape (num_frames, 80), normalised log mel: the next rows of the spectrogram. In the first step at
                 least one more than ``LOOK_AHEAD_FRAMES``.
-            state: What the step before gave; nothing in the first one.
+            state: State after the step before; empty for the first one.
 
         Returns:
             float32 samples, 300 for each frame that is due: in the first step all of ``mel`` but the last 21, in a

@@ -36,7 +36,7 @@ class Script:
     phones: tuple[tuple[int, int], ...]
     """For each unit, which symbols are its own: ``symbols[first:last]``."""
     after: str
-    """The mark that stands between its last unit and what follows, if anything does, in the next run."""
+    """Mark between its last unit and the next run, if one follows."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +102,7 @@ class Layout:
 
 
 def write_scripts(units: Sequence[Unit], *, max_units: int) -> Iterator[Script]:
-    """Cut ``units`` into runs of ``max_units`` at most, at the strongest mark in the second half of what fits."""
+    """Cut ``units`` into runs of ``max_units`` at most, at the strongest mark in the second half."""
     start = 0
     while start < len(units):
         stop = _cut(units, start, max_units)
@@ -131,7 +131,7 @@ def _script(units: Sequence[Unit]) -> Script:
 
 
 def lay_out(runs: Sequence[ScriptRun], *, lead_frames: int, tail_frames: int) -> Layout:
-    """Join ``runs`` (at least one), with at most so much silence before the first sound and behind the last."""
+    """Join ``runs`` (at least one), with bounded silence before the first sound and after the last one."""
     kept: list[tuple[int, int]] = []
     places: list[tuple[int, int]] = []
     total = 0

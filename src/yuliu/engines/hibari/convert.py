@@ -7,14 +7,14 @@ convolutions over frames and sees 27 frames to each side. :func:`split_hibari` m
 - ``plan.onnx``: ``ids`` int64 [1, L], ``speed`` float32 [1] -> ``durations`` int64 [L] (units of two frames),
   ``hidden`` float32 [1, 130, F], ``f0`` float32 [1, F] (Hz; below 40: unvoiced). The last row of ``hidden`` is
   the predicted loudness of a frame;
-- ``decoder.onnx``: the decoder for a block of n frames, what its layers saw last being handed in and out:
+- ``decoder.onnx``: the decoder for a block of n frames, with the last inputs of its layers passed in and out:
   ``hidden`` float32 [1, 130, n + 6] (3 more frames on each side; zeros stand outside the sentence), ``left``
   float32 [8, 256, k] (3 frames of zeros before the first block, afterwards the ``left_next`` of the block before),
   ``right`` float32 [1, 256, r] (no frames, or 3 of zeros for the last block) -> ``spectra`` float32
   [1, n + delay, 3005] (log magnitudes and phases, frame by frame), ``left_next`` float32 [8, 256, 6]. The first
   block gives 24 frames fewer than it was given, the last one 24 more (as many, if it is also the first).
 
-Weights stay as they are: int8, multiplied with activations that are quantised at run time over what a call sees.
+Weights stay as they are: int8, multiplied with activations that are quantised at run time over the inputs of one call.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _parse(model: bytes) -> ModelProto:
 
 
 class _Graph:
-    """The parsed graph with the look-ups that cutting needs; each refuses what it does not know."""
+    """The parsed graph with the look-ups that cutting needs; each rejects unknown parts."""
 
     def __init__(self, model: ModelProto) -> None:
         self.model = model
@@ -164,7 +164,7 @@ def _frame_major_spectra(graph: _Graph) -> str:
 def _carried(graph: _Graph, layer: int) -> dict[str, list[NodeProto]]:
     """Return the nodes that replace a layer's convolution and closing sum, keyed by their outputs.
 
-    The layer's input is put behind what it saw last (``left``) and before the zeros at the sentence's end (``right``);
+    The layer's input stands between its last inputs (``left``) and the zeros at the sentence's end (``right``);
     the convolution pads no more, and the sum takes the frames that the convolution gives.
     """
     convolution = graph.convolution(f"dec.{layer}.dw", [_CHANNELS, 1, _KERNEL])

@@ -112,7 +112,7 @@ def render(spectra: Floats, noise: Floats, f0: Floats, carry: Carry) -> tuple[Fl
 
     Returns:
         The samples now complete, float32, shape (num_samples,): those of frames up to two before the last one
-        rendered, or all that are left after frame F - 1; and what to carry on.
+        rendered, or all that are left after frame F - 1; and the next carry.
     """
     first, last = carry.num_frames, carry.num_frames + len(spectra)
     pulses, phase = _pulses_for(f0, carry, last)

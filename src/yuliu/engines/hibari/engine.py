@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from yuliu.types import Segment, Skipped
 
 FASTEST = 1.5
-"""Pace that the model is asked for at most. Beyond, it hardly gets faster."""
+"""Maximum pace requested from the model. Beyond it, the model hardly gets faster."""
 FIRST_FRAMES = 22
 """Frames of sound, counted from the predicted onset, that a plan renders, so that a first step of 0.25 s is a copy."""
 _SOUND_LEVEL = np.float32(10 ** (-46 / 20))
@@ -86,7 +86,7 @@ class HibariEngine:
         """Load a voice from its files.
 
         Args:
-            files: Where ``plan.onnx``, ``decoder.onnx`` and ``vocab.json`` are.
+            files: Paths of ``plan.onnx``, ``decoder.onnx`` and ``vocab.json``.
             front_end: Reads English into misaki's one-character symbols.
             gain: Factor on all samples.
             num_threads: Threads that one call into a model may use.

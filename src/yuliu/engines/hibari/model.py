@@ -2,8 +2,8 @@
 
 Blocks lie on a grid that is fixed when a sound is planned, and each is computed from the end of the block before:
 however many frames a step asks for, the same blocks are computed from the same values, so the samples are the same.
-That is what makes streaming exact here; the decoder's int8 weights meet activations that are quantised over what one
-call sees, so other blocks would give slightly other samples. See docs/design/engine-hibari.md.
+That makes streaming exact here; the decoder's int8 weights meet activations that are quantised over the inputs of one
+call, so other blocks would give slightly other samples. See docs/design/engine-hibari.md.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NUM_LAYERS, _CHANNELS = 8, 256
 
 
 class HibariPlan(NamedTuple):
-    """Everything known of some phonemes before audio."""
+    """Result of a plan for some phonemes."""
 
     edges: NDArray[np.int64]
     """Frames at which each id begins, and the last one ends; shape (num_ids + 1,)."""
@@ -48,7 +48,7 @@ class HibariPlan(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HibariSound:
-    """A sound as far as it has been rendered."""
+    """Audio as far as it has been rendered."""
 
     hidden: Floats
     """Shape (1, 130, F + 6): the decoder's input between zeros."""
@@ -65,7 +65,7 @@ class HibariSound:
 
     @property
     def complete(self) -> bool:
-        """Whether all its samples have been rendered."""
+        """True if all its samples have been rendered."""
         return self.next_frame == len(self.f0)
 
     def without(self, num_samples: int) -> HibariSound:

@@ -26,7 +26,7 @@ _CLAUSE_MARKS = frozenset(",;:.!?—…")
 
 
 class TrackWord(NamedTuple):
-    """A word and what of it the model knows."""
+    """A word with the phonemes that the model knows."""
 
     unit: Unit
     symbols: tuple[str, ...]
@@ -41,7 +41,7 @@ class TrackWord(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
-    """Words with their place in time, and what the decoder makes sound of."""
+    """Words with their times, and the input of the decoder."""
 
     symbols: tuple[str, ...]
     """All symbols given to the model."""
@@ -90,7 +90,7 @@ def lay_track(parts: Sequence[Sequence[TrackWord]], plans: Sequence[HibariPlan],
     Args:
         parts: The script, cut by :func:`split_lines`.
         plans: What the model planned for the symbols of each part.
-        speed: At which it did.
+        speed: Speed of these plans.
     """
     last = len(plans) - 1
     cut = [_without_joints(plan, first=i == 0, last=i == last) for i, plan in enumerate(plans)]

@@ -1,7 +1,7 @@
 """Admission: streams that are admitted, wait, or are rejected. Pure.
 
 A stream with a listener needs a share of the workers while it has something to say: its real-time factor. Streams are
-admitted while the sum stays below what the workers of each pool can do. Bulk streams take what is left and need
+admitted while the sum stays below the capacity of the workers of each pool. Bulk streams take the rest and need
 nothing; their number is limited per slot.
 """
 
@@ -36,7 +36,7 @@ class Room:
     bulk: int
     """Number of bulk streams that may join."""
     empty: bool
-    """Whether no admitted stream needs a slot: then the first stream is admitted, whatever it needs."""
+    """True if no admitted stream needs a slot: then the first stream is admitted, whatever it needs."""
 
     def fits(self, needed: float | None) -> bool:
         """Return whether a stream may join that needs this share of a slot; None is a bulk stream."""

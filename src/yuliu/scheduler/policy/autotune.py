@@ -1,7 +1,7 @@
-"""The slow loop, about once a second: what was measured moves the tuning by small steps. Pure.
+"""The slow loop, about once a second: measurements move the tuning by small steps. Pure.
 
 Each thing that is tuned is a :class:`_Knob`. It moves one notch an update while there is a reason to, between two marks
-that are far enough apart that one notch does not lead from one to the other. Measures lag behind what is done, so a
+that are far enough apart that one notch does not lead from one to the other. Measurements lag behind changes, so a
 knob may still go too far and have to come back: each time it does, it moves half as often from then on. So it comes to
 rest, sooner or later, whatever the lag is.
 """
@@ -23,21 +23,21 @@ if TYPE_CHECKING:
     from yuliu.scheduler.policy.snapshot import Snapshot
 
 INTERVAL_S = 1.0
-"""The controller is asked so often, seconds."""
+"""Interval between two updates of the controller, seconds."""
 WINDOW_S = 10.0
-"""Time for which first packets count, seconds."""
+"""Time during which first packets count, seconds."""
 MAX_SOUNDS = 200
-"""Of these the latest count, for each class."""
+"""Maximum number of them that count for each class, the latest ones."""
 QUANTILE = 0.95
 MIN_WORKERS = 2
 """Minimum number of workers that the controller leaves in use, so that a burst need not wait for a second."""
 
 
 class Autotuner:
-    """Measures, from what streams do, and lets a controller tune by it.
+    """Measures the streams, and lets a controller tune by the results.
 
     Args:
-        tuning: What holds at first.
+        tuning: Initial tuning.
         max_workers: Workers that there are, for the controller; None if there shall be no controller.
     """
 
@@ -51,14 +51,14 @@ class Autotuner:
         self._waiting: dict[int, tuple[StreamClass, float, float]] = {}  # without sound: since when, scale
         self._heard: set[int] = set()
         self._sounds: dict[StreamClass, deque[tuple[float, float]]] = {}  # when, and after how long
-        self._last: tuple[float, float] | None = None  # when it was asked last, and the workers' work until then
+        self._last: tuple[float, float] | None = None  # time of the last update, and the workers' work until then
 
     def segment_ready(
         self, stream_id: int, stream_class: StreamClass, now: float, first_packet_s: float | None = None
     ) -> None:
-        """A stream has a segment; the first one is what its listener waits for.
+        """A stream has a segment; its listener waits for the first one.
 
-        A stream with a target of its own, ``first_packet_s``, counts by what share of it was needed.
+        A stream with a target of its own, ``first_packet_s``, counts by the share of it that was used.
         """
         if stream_id not in self._heard:
             target_s = self._targets.get(stream_class)
@@ -78,7 +78,7 @@ class Autotuner:
         self._heard.discard(stream_id)
 
     def adapted(self, policy: Policy, tuning: Tuning, now: float) -> Tuning:
-        """Return the new tuning: that of the controller, asked every :data:`INTERVAL_S`, or the present one."""
+        """Return the new tuning: that of the controller, updated every :data:`INTERVAL_S`, or the present one."""
         if self._controller is None or now - self._adapted_at_s < INTERVAL_S:
             return tuning
         self._adapted_at_s = now
@@ -108,11 +108,11 @@ class Autotuner:
 MIN_INTERVAL_S = 0.5
 """Updates that come sooner change nothing."""
 SMOOTHING = 0.5
-"""Share of what is new in a smoothed measure."""
+"""Share of a new value in a smoothed measurement."""
 LATE, EARLY = 0.9, 0.45
 """First packets are late above this share of their target, and earlier than is needed below that one."""
 BUSY, IDLE = 0.7, 0.45
-"""Workers are added above this load, and taken away if what is left would stay below that one."""
+"""Workers are added above this load, and removed if the load of the others would stay below that one."""
 FULL, ROOMY = 0.95, 0.75
 """Above this load smaller steps would only cost capacity; below that one throughput mode is not needed any more."""
 SLOW, QUICK = 0.7, 0.5
@@ -124,7 +124,7 @@ _CALM = 120
 """Updates without a change of direction after which a knob is trusted as before."""
 _MAX_DOUBT = 16
 _SOON = 12
-"""A knob that comes back within so many updates, times the doubt, was eased too far; later, something else changed."""
+"""A knob that comes back within this many updates, times the doubt, was eased too far; later, the cause is another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +134,7 @@ class Measured:
     ttfp_s: Mapping[StreamClass, float] = field(default_factory=dict)
     """Time to first packet, its 95th percentile or so, seconds; classes without newcomers are left out."""
     rtf: float = 0.0
-    """Compute time by audio time of the engine that needs most, on one worker."""
+    """Compute time by audio time of the slowest engine, on one worker."""
     backlog_s: float = 0.0
     """Compute that waits for streams without sound, seconds a worker."""
     load: float = 0.0
@@ -177,7 +177,7 @@ class _Knob:
     patience_down: int
     """Updates in a row that must wish for less, times the doubt."""
     is_urgent: bool = False
-    """Whether it goes up without delay, however often it went down too early."""
+    """True if it goes up without delay, however often it went down too early."""
     _wish: int = 0
     _held: int = 0
     _direction: int = 0
@@ -217,7 +217,7 @@ class Controller:
         targets: Wanted time to first packet of each class that has one, seconds.
         min_workers: Workers that are always given work.
         max_workers: All workers there are.
-        start: What holds at first, and for what is not tuned here.
+        start: Initial tuning; settings that are not tuned here keep its values.
     """
 
     def __init__(
@@ -247,10 +247,10 @@ class Controller:
         return self._tuning
 
     def update(self, measured: Measured, now: float) -> Tuning:
-        """Take what was measured; return what is to hold from now on.
+        """Take measurements; return the tuning from now on.
 
         Args:
-            measured: Since the last update, or over the last few seconds.
+            measured: Measurements since the last update, or over the last few seconds.
             now: Seconds, monotonic.
         """
         if now - self._updated_at_s < MIN_INTERVAL_S:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _KEPT = 0.98
-"""Share of what was measured before that still counts after each new measurement: the last 50 or so decide."""
+"""Weight of earlier measurements after each new one: about the last 50 count."""
 _PRIOR_S = 2.0
 """Sound for which the first guess counts, seconds."""
 _SHARE_KEPT = 0.9
-"""The same for what a further utterance in a step costs: the last 10 decide."""
+"""The same for the cost of a further utterance in a step: about the last 10 count."""
 _TRUSTED = 10
-"""Batched steps that must have been measured before streams are admitted for what they save."""
+"""Batched steps that must have been measured before their savings count towards admission."""
 CALL_S = 0.05
 """Fixed cost of a call, as seconds of audio: a guess that keeps steps from becoming tiny."""
 
@@ -29,7 +29,7 @@ class EngineFacts:
     context_frames: int = 0
     """Frames on each side that a step computes beside its own."""
     local_state: bool = False
-    """Whether a job stays on the worker that planned it."""
+    """True if a job stays on the worker that planned it."""
 
     @property
     def overhead_frames(self) -> float:
@@ -53,7 +53,7 @@ class Costs:
         self._frames = _PRIOR_S * facts.frames_per_s
         self._num_plans = 1.0
         self._planned_s = self._plan_s
-        self._further = 0.5  # what a further utterance in a step costs, as a share of the first
+        self._further = 0.5  # cost of a further utterance in a step, as a share of the first
         self._num_shared = 0  # steps that this was measured on
 
     def planned(self, took_s: float) -> None:
@@ -133,7 +133,7 @@ class Costs:
             took_s: What it cost, seconds.
             num_frames: Frames that it gave.
             budget_s: What a step may take, seconds.
-            least: Frames for which a step is still worth while.
+            least: Minimum number of frames that make a step worthwhile.
         """
         if self._num_shared < _TRUSTED:
             return took_s

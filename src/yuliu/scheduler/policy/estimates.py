@@ -1,4 +1,4 @@
-"""Estimates of what the work of streams costs, by which the policy decides. Pure."""
+"""Estimates of the cost of streams' work, for the decisions of the policy. Pure."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ UNKNOWN_S = 1.0
 
 
 class Estimates:
-    """The streams and jobs that there are, and what they cost.
+    """The open streams and jobs, with their costs.
 
     Args:
-        engines: What is known of each engine, by its name.
-        tuning: What holds at first.
+        engines: Facts of each engine, by its name.
+        tuning: Initial tuning.
     """
 
     def __init__(self, engines: Mapping[str, EngineFacts], tuning: Tuning | None = None) -> None:
@@ -46,7 +46,7 @@ class Estimates:
 
         Args:
             now: Seconds.
-            counts: Whether a stream counts; None counts all.
+            counts: True if a stream counts; None counts all.
         """
         return sum(
             self.rtf_of(stream)
@@ -69,7 +69,7 @@ class Estimates:
         return self.before_step_s(job) + self.costs[job.engine].step_s(self.first_frames(job))
 
     def work_s(self, job: JobState, now: float) -> float:
-        """Compute of what is to be done next for a job, its plan or a step, seconds."""
+        """Compute of the next plan or step of a job, seconds."""
         costs = self.costs[job.engine]
         return costs.step_s(self.part(job, now).num_frames) if job.planned else costs.plan_s
 
@@ -86,7 +86,7 @@ class Estimates:
         return max(1, round(self.tuning.first_step_s * self.engines[job.engine].frames_per_s))
 
     def part(self, job: JobState, now: float, size: int = 1) -> StepShare:
-        """Return what the next step would do for a job, as one of ``size`` jobs in it."""
+        """Return the part of a job in the next step, as one of ``size`` jobs in it."""
         stream, costs, facts = self.streams[job.stream_id], self.costs[job.engine], self.engines[job.engine]
         num_frames = step_frames(stream, job, costs=costs, facts=facts, tuning=self.tuning, now=now)
         within_s = budget_s(stream, self.tuning, now)

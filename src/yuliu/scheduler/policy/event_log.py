@@ -1,12 +1,12 @@
-"""The event log: what the policy was told and when, as lines of JSON, so that its decisions can be looked at again.
+"""The event log: events and decisions of the policy with their times, as lines of JSON, for replay.
 
 Pure. There is no text in it, since events hold none: numbers, names of engines, workers and classes.
 
-The first line says which version of the contract it was made by, what was known of the engines and what was tuned::
+The first line has the version of the contract, the facts of the engines and the tuning::
 
     {"contract": 2, "engines": {"heart": {...}}, "tuning": {...}}
 
-Each further line is an event, with its time in seconds on the clock of the scheduler, and what was decided::
+Each further line is an event, with its time in seconds on the clock of the scheduler, and the decision::
 
     {"at_s": 12.5, "event": "StreamOpened", "stream_id": 1, ..., "actions": [{"action": "Admit", "stream_id": 1, ...}]}
 """
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from yuliu.scheduler.policy.events import Action, Event
 
 CONTRACT = 2
-"""Version of the log: raised when an old log cannot be read any more, or would be decided otherwise."""
+"""Version of the log: raised when an old log cannot be read any more, or its replay would differ."""
 
 _EVENTS: Mapping[str, type] = {each.__name__: each for each in get_args(events.Event)}
 _ACTIONS: Mapping[str, type] = {each.__name__: each for each in get_args(events.Action)}
@@ -41,7 +41,7 @@ _NAMES = vars(events) | vars(tuning) | {"StreamClass": StreamClass, "Tuning": Tu
 _T = TypeVar("_T")
 
 
-def encode(value: object) -> Any:  # noqa: ANN401 - what json takes
+def encode(value: object) -> Any:  # noqa: ANN401 - any value that json takes
     """An event, an action or a value within one, as JSON knows it; events and actions say their name themselves."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: encode(getattr(value, field.name)) for field in fields(value)}
@@ -61,7 +61,7 @@ def named(value: Event | Action) -> dict[str, Any]:
 
 
 def event_of(values: Mapping[str, Any]) -> Event:
-    """The event that :func:`named` made this of.
+    """Return the event that :func:`named` encoded.
 
     Raises:
         ValueError: It is none.
@@ -70,7 +70,7 @@ def event_of(values: Mapping[str, Any]) -> Event:
 
 
 def action_of(values: Mapping[str, Any]) -> Action:
-    """The action that :func:`named` made this of.
+    """Return the action that :func:`named` encoded.
 
     Raises:
         ValueError: It is none.
@@ -86,10 +86,10 @@ def _of(kinds: Mapping[str, type], word: str, values: Mapping[str, Any]) -> obje
 
 
 def decode(kind: type[_T], value: object) -> _T:
-    """The value of a type that :func:`encode` made this of.
+    """Return the value of a type that :func:`encode` encoded.
 
     Raises:
-        ValueError: It was made of something else.
+        ValueError: It encodes something else.
     """
     return cast("_T", _decode(kind, value))
 
@@ -128,8 +128,8 @@ class Recorder:
 
     Args:
         write: Takes each line, with its end.
-        engines: What the policy knows of them.
-        tuning: What holds at first.
+        engines: Facts of the engines.
+        tuning: Initial tuning.
     """
 
     def __init__(self, write: Callable[[str], object], engines: Mapping[str, EngineFacts], tuning: Tuning) -> None:
@@ -137,7 +137,7 @@ class Recorder:
         self._line({"contract": CONTRACT, "engines": encode(dict(engines)), "tuning": encode(tuning)})
 
     def __call__(self, now: float, event: Event, actions: Sequence[Action]) -> None:
-        """The policy was told an event, and decided."""
+        """Record an event and the decision of the policy."""
         self._line({"at_s": now} | named(event) | {"actions": [named(action) for action in actions]})
 
     def _line(self, values: Mapping[str, Any]) -> None:
@@ -149,7 +149,7 @@ class ReplayedDecision:
     """Decision of the policy about an event, now and when it was recorded."""
 
     number: int
-    """Of the line in the log, from 1."""
+    """Number of the line in the log, from 1."""
     at_s: float
     """Seconds on the clock of the scheduler."""
     event: Event
@@ -158,20 +158,20 @@ class ReplayedDecision:
 
     @property
     def is_same(self) -> bool:
-        """Whether the decision is still the same."""
+        """True if the decision is still the same."""
         return self.actions == self.recorded
 
 
 def replay(lines: Iterable[str]) -> Iterator[ReplayedDecision]:
-    """Tell the policy again what it was told.
+    """Replay the events of a log.
 
-    A last line that is not whole, as when the program that wrote it was killed, is left out.
+    An incomplete last line, as left by a killed program, is ignored.
 
     Args:
-        lines: Of the log, with their ends.
+        lines: Lines of the log, with their ends.
 
     Raises:
-        InvalidRequest: It is no log, or one of another version of the contract.
+        InvalidRequest: It is not a log, or has another version of the contract.
     """
     numbered = enumerate(lines, 1)
     policy = _opened(next(numbered, (1, ""))[1])

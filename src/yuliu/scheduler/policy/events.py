@@ -19,7 +19,7 @@ class Terms:
     weight: float = 1.0
     """Weight among the streams of its class, above 0."""
     max_lead_s: float | None = None
-    """Sound that may be made ahead of what its listener plays, seconds; None does not bound it."""
+    """Maximum audio made ahead of playback, seconds; None does not bound it."""
     max_planned: int = 2
     """Segments that may be planned at a time: the one being rendered and further ones."""
     phrases: int | None = None
@@ -30,7 +30,7 @@ class Terms:
     """Target of autotuning for its first packet, seconds; None takes that of its class."""
 
 
-# Events: what happened.
+# Events.
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class PlanFinished:
     num_frames: int | None
     """Frames to render; None if the engine does not know yet."""
     done: bool
-    """Whether there is nothing to render."""
+    """True if there is nothing to render."""
     took_s: float = 0.0
 
 
@@ -82,10 +82,10 @@ class StepPart:
     num_frames: int
     audio_s: float
     done: bool
-    """Whether the segment is rendered to its end."""
+    """True if the segment is rendered to its end."""
     heard_s: float | None = None
-    """What its listener gets of it now, seconds of his; None is all of it. Effects may hold some back, or change the
-    pace."""
+    """Part of it that the listener gets now, in seconds of the listener; None is all of it. Effects may hold some back,
+    or change the pace."""
 
     @property
     def gained_s(self) -> float:
@@ -183,7 +183,7 @@ Event = (
     | Ticked
 )
 
-# Actions: what to do now.
+# Actions.
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +192,7 @@ class Admit:
 
     stream_id: int
     throughput: bool = False
-    """Whether it is to be spoken in whole sentences and larger steps."""
+    """True if it is to be spoken in whole sentences and larger steps."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Pool(Enum):
 
 
 class Candidate(NamedTuple):
-    """A job that a worker could plan or step; the least of a pool is the most urgent."""
+    """A job that a worker could plan or step; the smallest of a pool is the most urgent."""
 
     deadline_s: float
     """Deadline; for bulk work the turn (:attr:`StreamState.turn`)."""
@@ -63,8 +63,8 @@ def pool_of(stream: StreamState, head: JobState) -> Pool:
 def deadline_s(stream: StreamState, head: JobState, tuning: Tuning, now: float) -> float:
     """Return the deadline of a stream's next audio; for bulk work its turn.
 
-    A listener in silence should hear something within the target of its class. One who has sound needs more when it
-    has played that, which it cannot have done as long as it was not handed out.
+    A listener in silence should hear something within the target of its class. A listener with audio needs more once it
+    has played that, which is impossible before it was handed out.
     """
     if stream.is_bulk:
         return stream.turn
@@ -84,7 +84,7 @@ class RunQueue:
 
     @property
     def is_empty(self) -> bool:
-        """Whether the queue is empty."""
+        """True if the queue is empty."""
         return not any(self._pools.values())
 
     def __iter__(self) -> Iterator[int]:
@@ -106,7 +106,7 @@ class RunQueue:
             self._bulk_since_s = None
 
     def catch_up(self, turn: float) -> float:
-        """The turn of bulk work that was away: it does not get now what it did not ask for then."""
+        """Return the turn of bulk work that was away: it does not catch up."""
         return max(turn, self._bulk_turn)
 
     def bulk_served(self, turn: float, now: float) -> None:
@@ -136,7 +136,7 @@ class RunQueue:
             now: Seconds.
             until_sound_s: Compute until a job gives audio to a listener in silence, seconds.
             listening_s: Time of each step for listeners with audio if all workers work, seconds.
-            bulk: Whether bulk work is allowed.
+            bulk: True if bulk work is allowed.
             barred: Jobs that are not.
         """
         silent, listening, bulky = (self._least(pool, barred) for pool in Pool)

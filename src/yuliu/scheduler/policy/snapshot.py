@@ -24,7 +24,7 @@ class Snapshot:
     """Workers that may be given work."""
     num_workers_busy: int
     throughput: bool
-    """Whether new streams are spoken in whole sentences and larger steps."""
+    """True if new streams are spoken in whole sentences and larger steps."""
     demand: float
     """Need of admitted streams that are not bulk, as a share of the workers' time; above 1 is too much."""
     backlog_s: float

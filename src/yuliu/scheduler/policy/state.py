@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MAX_UNREAD_S = 4.0
 """Sound that may wait for its reader before the stream is paused, seconds (384 kB at 24 kHz)."""
 MIN_LEAD_S = 0.5
-"""No stream is held with less sound ahead, seconds, however little it asks for."""
+"""Minimum lead below which no stream is held, seconds, even if it asks for less."""
 NOTHING_S = 0.02
 """Time before a step that gave nothing is repeated, or the time that it took if that is longer, seconds."""
 FRESH_S = 2.0
@@ -22,9 +22,9 @@ FRESH_S = 2.0
 MAX_PACE = 1.05
 """No listener plays faster, sound by time, whatever position is reported: clocks differ a little, liars much."""
 _KEPT = 0.95
-"""Share of what a stream's steps have cost before that still counts after a further one."""
+"""Weight of the earlier cost of a stream's steps after a further one."""
 _PRIOR_S = 2.0
-"""Sound for which its engines' cost counts, seconds, beside what its own steps have cost."""
+"""Audio for which its engines' cost counts beside the cost of its own steps, seconds."""
 
 
 @dataclass(slots=True)
@@ -41,13 +41,13 @@ class JobState:
     busy: bool = False
     frames_left: int | None = None
     failures: int = 0
-    """In a row."""
+    """Number of consecutive failures."""
     not_before_s: float = float("-inf")
-    """A step that gave nothing is not repeated before."""
+    """Time before which an empty step is not repeated."""
     runnable_at_s: float | None = None
-    """Since when its next step could have begun; None while it cannot."""
+    """Time since which its next step could have started; None while it cannot."""
     planned_anew: bool = False
-    """Whether its plan was lost or dropped, and no step has succeeded since."""
+    """True if its plan was lost or dropped, and no step has succeeded since."""
 
     def begin_anew(self) -> None:
         """Forget the plan: its state is lost, or suspect after a failure."""
@@ -70,7 +70,7 @@ class StreamState:
     since_s: float = float("-inf")
     """Time of its admission."""
     throughput: bool = False
-    """Whether it is spoken in larger steps."""
+    """True if it is spoken in larger steps."""
     text_ended: bool = False
     made_s: float = 0.0
     """Sound made so far."""
@@ -91,7 +91,7 @@ class StreamState:
 
     @property
     def is_bulk(self) -> bool:
-        """Whether it only takes capacity that other streams leave."""
+        """True if it only takes capacity that other streams leave."""
         return self.terms.stream_class is StreamClass.BULK
 
     def let_in(self, now: float, *, throughput: bool) -> None:
@@ -104,7 +104,7 @@ class StreamState:
         return self.made_s - self.taken_s
 
     def lead_s(self, now: float) -> float:
-        """Sound that its listener has still to play; a listener cannot have played what was not handed out."""
+        """Audio that its listener has still to play; audio not handed out cannot have been played."""
         return max(0.0, self.dry_at_s - now, self.unread_s) if self.made_s else 0.0
 
     def make(self, audio_s: float, now: float) -> None:
@@ -136,7 +136,7 @@ class StreamState:
         self.dry_at_s = max(now + left_s, self.soonest_dry_at_s)
 
     def is_active(self, now: float) -> bool:
-        """Whether it needs a share of the workers: it has something to make, or will have soon.
+        """True if it needs a share of the workers: it has something to make, or will have soon.
 
         A stream whose reader has stopped needs none, or a few such streams would keep out all others.
         """
@@ -150,7 +150,7 @@ class StreamState:
         return not self.made_s or job.ready_at_s >= self.dry_at_s
 
     def rtf(self, engine_rtf: float) -> float:
-        """Share of a worker that it needs while its listener plays, from what it has cost.
+        """Share of a worker that it needs while its listener plays, from its measured cost.
 
         Args:
             engine_rtf: That of the slowest of its engines, which counts as long as little was made.

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 ALIKE = 1.5
-"""The longest part of a step is at most so many times the shortest: the waste is below a third of the work."""
+"""Maximum ratio of the longest to the shortest part of a step: the waste is below a third of the work."""
 COMPANY_S = 0.02
-"""A step that is not urgent waits for company for so long at most, seconds."""
+"""Maximum time that a step that is not urgent waits for a batch, seconds."""
 
 
 class StepShare(NamedTuple):
@@ -46,16 +46,16 @@ def company(first: StepShare, others: Iterable[StepShare], *, costs: Costs, max_
 
 
 def may_wait_until_s(deadline_s: float, runnable_at_s: float, now: float) -> float:
-    """Until when a step may wait for company; now if it is urgent."""
+    """Return the time until which a step may wait for a batch; now if it is urgent."""
     return runnable_at_s + COMPANY_S if deadline_s - now > RELAXED_LEAD_S else now
 
 
 STEP_PER_LEAD = 2.0
-"""A step makes at most so many times what its listener still has to play."""
+"""Maximum size of a step as a multiple of the listener's lead."""
 GROWTH = 2.0
-"""A step is at most so many times as large as the one before."""
+"""Maximum size of a step as a multiple of the one before."""
 LAST_STEP = 1.3
-"""What is left of an utterance is taken whole if it is at most so many times the step."""
+"""The rest of an utterance is taken whole if it is at most this multiple of the step."""
 RELAXED_LEAD_S = 1.0
 """A listener with more sound ahead can wait for a larger step, seconds."""
 RELAXED = 1.6
@@ -63,7 +63,7 @@ RELAXED = 1.6
 THROUGHPUT = 2.5
 """Factor on the compute of a step of a stream in throughput mode."""
 MAX_STEP_S = 2.0
-"""Sound in one step, seconds: what is thrown away when a listener interrupts."""
+"""Maximum audio in one step, seconds: it is discarded when a listener interrupts."""
 
 
 def budget_s(stream: StreamState, tuning: Tuning, now: float) -> float:
@@ -90,7 +90,7 @@ def step_frames(
 
 
 def fitted(num_frames: int, frames_left: int | None) -> int:
-    """A step so cut that no tiny one is left at the end of an utterance: two even ones, or all that is left."""
+    """Return the size of a step that leaves no tiny one at the end: two even ones, or all that is left."""
     if frames_left is None or frames_left >= 2 * num_frames:
         return num_frames
     if frames_left <= LAST_STEP * num_frames:

@@ -46,7 +46,7 @@ class Tuning:
     first_weight_scale: float = 1.0
     """Factor on the weight of a stream's first segment."""
     throughput: bool = False
-    """Whether new streams are spoken in whole sentences and larger steps."""
+    """True if new streams are spoken in whole sentences and larger steps."""
     reserved_workers: int = 1
     """Workers that bulk work does not take while anything else is open, or was a second ago; one is left to it."""
     max_load: float = 0.85

@@ -1,4 +1,4 @@
-"""The workers as the policy sees them: what each carries and runs, and which jobs must not go to which. Pure."""
+"""The workers as the policy sees them: their engines and tasks, and the jobs barred from each. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class _Worker:
     tasks: list[tuple[int, ...]] = field(default_factory=list)
     """The jobs of each task that it runs."""
     bulk: list[tuple[int, ...]] = field(default_factory=list)
-    """Those of its tasks that are bulk work and take longer than a moment."""
+    """Tasks of bulk work among them that take longer than a moment."""
 
     def carries(self, engine: str) -> bool:
         return not self.engines or engine in self.engines
@@ -114,7 +114,7 @@ class Workers:
     def idle(self) -> Iterator[str]:
         """Iterate over the workers that may be given work and have a free slot."""
         found = self._usable
-        if self._homes:  # what a worker holds it must also finish
+        if self._homes:  # the holder of a state must also finish its job
             homes = set(self._homes.values())
             found = {name: worker for name, worker in self._workers.items() if name in self._usable or name in homes}
         return (name for name, worker in found.items() if len(worker.tasks) < worker.slots)
@@ -133,7 +133,7 @@ class Workers:
         Args:
             name: The worker.
             job_ids: The jobs in the task.
-            bulk: Whether it is bulk work that takes longer than a moment.
+            bulk: True if it is bulk work that takes longer than a moment.
         """
         worker = self._workers[name]
         worker.tasks.append(job_ids)
@@ -202,7 +202,7 @@ class Workers:
         )
 
     def _count(self) -> None:
-        """Find the workers in use and the pools anew, after a worker came or went."""
+        """Recompute the workers in use and the pools, after a worker came or went."""
         self._usable = {}
         sizes: dict[frozenset[str], int] = {}
         for group in self._groups.values():

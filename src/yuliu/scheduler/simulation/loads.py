@@ -46,7 +46,7 @@ class Result:
     """Result of a simulation."""
 
     num_streams: int
-    """Streams that asked."""
+    """Streams that requested admission."""
     num_admitted: int
     num_rejected: int
     num_completed: int
@@ -69,7 +69,7 @@ class Result:
     """Times that the controller changed something."""
 
     def ttfp_ms(self, share: float) -> float:
-        """Time to first packet that so large a share of the streams does not exceed, milliseconds; 0 without any."""
+        """Return this quantile of the times to first packet, milliseconds; 0 without any."""
         if not self.ttfp_s:
             return 0.0
         return 1000 * self.ttfp_s[min(len(self.ttfp_s) - 1, int(share * len(self.ttfp_s)))]
@@ -85,7 +85,7 @@ class SimulatedListener:
     segments_s: deque[float]
     asked_at_s: float
     again: bool
-    """Whether it asks again afterwards."""
+    """True if it asks again afterwards."""
     first_at_s: float | None = None
     dry_at_s: float = 0.0
     underrun_s: float = 0.0

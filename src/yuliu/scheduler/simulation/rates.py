@@ -55,11 +55,11 @@ class Rates(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def read_rates(table: Mapping[str, object], where: str) -> dict[str, Rates]:
-    """The engines of a table, by name; what else stands beside the numbers must be ``note``.
+    """The engines of a table, by name; beside the numbers only ``note`` is allowed.
 
     Args:
         table: As parsed from TOML.
-        where: What it was read from, for messages.
+        where: Source of the table, for messages.
 
     Raises:
         InvalidRequest: A name or value that does not belong there.

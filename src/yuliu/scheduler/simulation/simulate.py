@@ -77,10 +77,10 @@ class Simulation:
     Args:
         rates: How long the engines take; each stream uses one of them, by chance.
         load: The offered load.
-        num_workers: Workers that work.
-        tuning: What the policy goes by.
+        num_workers: Number of workers.
+        tuning: Tuning of the policy.
         controller: Adjusts the tuning once a second, if there is one.
-        watch: Told of every event and what the policy answered.
+        watch: Gets every event with the actions of the policy.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Simulation:
         self._tuning, self._controller = tuning or Tuning(), controller
         self._watch = watch
         self._policy = Policy({name: each.facts for name, each in rates.items()}, self._tuning)
-        self._random = Random(load.seed)  # noqa: S311 - chance that can be repeated is what is wanted
+        self._random = Random(load.seed)  # noqa: S311 - the run must be repeatable
         self._now = 0.0
         self._wake_at_s = float("inf")
         self._order = itertools.count()
@@ -113,7 +113,7 @@ class Simulation:
         """Run until all listeners that came in time have been served.
 
         Args:
-            strict: Whether to end as soon as a stream is rejected or a listener hears a gap.
+            strict: True to end as soon as a stream is rejected or a listener hears a gap.
         """
         for number in range(self._num_workers):
             self._tell(WorkerUp(f"worker-{number}"))
@@ -141,7 +141,7 @@ class Simulation:
             num_tunings=told.num_tunings,
         )
 
-    # Who comes.
+    # Arrivals.
 
     def _invite(self) -> None:
         load = self._load
@@ -197,7 +197,7 @@ class Simulation:
         if not listener.segments_s and not listener.closed:
             self._tell(TextEnded(listener.stream_id))
 
-    # What the policy decides.
+    # Actions of the policy.
 
     def _tell(self, event: Event) -> None:
         actions = self._policy.handle(event, self._now)
@@ -293,7 +293,7 @@ class Simulation:
 
     def _control(self) -> None:
         """Tune once a second, as the scheduler does."""
-        assert self._controller is not None  # noqa: S101 - who calls it looked
+        assert self._controller is not None  # noqa: S101 - the caller has checked
         snapshot = self._policy.snapshot(self._now)
         by_class: dict[StreamClass, list[float]] = {}
         for stream_class, ttfp_s in self._told.lately_s:
@@ -348,8 +348,8 @@ def capacity(rates: Mapping[str, Rates], load: Load, *, num_workers: int, most: 
 
     Args:
         rates: How long the engines take.
-        load: What they hear; its numbers of streams are not used.
-        num_workers: Workers that work.
+        load: Properties of their streams; its numbers of streams are not used.
+        num_workers: Number of workers.
         most: Upper bound of the search.
     """
 

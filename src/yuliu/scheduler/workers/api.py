@@ -1,4 +1,4 @@
-"""The worker seam: messages between the scheduler and the workers that run engines, and what a backend must provide.
+"""The worker seam: messages between the scheduler and the workers that run engines, and the interface of a backend.
 
 All messages are frozen values that pickle, and are matched by id: a task by ``task_id``, a segment's part in it by
 ``job_id``. State of the scheduler (retries, cache entries, streams) never travels::
@@ -57,11 +57,11 @@ class Task:
     engine: str
     jobs: tuple[Job, ...]
     renew: bool = False
-    """Whether to build the engine anew first, if no other task shares it: it has just failed at the same job."""
+    """True to rebuild the engine first, if no other task shares it: it has just failed at the same job."""
 
     @property
     def is_plan(self) -> bool:
-        """Whether the task is a plan."""
+        """True if the task is a plan."""
         return isinstance(self.jobs[0], PlanJob)
 
 
@@ -75,7 +75,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """JobResult of one job in a task."""
+    """Result of one job in a task."""
 
     job_id: int
     utterance: Utterance
@@ -92,9 +92,9 @@ class WorkerReady:
     engines: Mapping[str, Capabilities]
     """Its engines, by name."""
     slots: int = 1
-    """Number of tasks it runs at once."""
+    """Number of tasks that it runs at once."""
     can_cancel: bool = False
-    """Whether it can end a task before the engine returns."""
+    """True if it can end a task before the engine returns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def plan_of(task: Task) -> PlanJob:
     """Return the one job of a task that plans."""
     (job,) = task.jobs
-    assert isinstance(job, PlanJob)  # noqa: S101 - the caller has asked `is_plan`
+    assert isinstance(job, PlanJob)  # noqa: S101 - the caller has checked `is_plan`
     return job
 
 
@@ -54,7 +54,7 @@ def stepped(
 
 
 def failure(error: Exception, worker: str) -> SynthesisFailed:
-    """Return what a stream is told of an exception of an engine: its class, never its words."""
+    """Return the error for a stream from an exception of an engine: its class, never its message."""
     if isinstance(error, SynthesisFailed):
         return error
     failed = SynthesisFailed(f"the engine on {worker} raised {type(error).__name__}; see its log")
@@ -63,7 +63,7 @@ def failure(error: Exception, worker: str) -> SynthesisFailed:
 
 
 def place_of(error: BaseException) -> str:
-    """Return file and line at which an error was raised, for logs: never its words, which may quote the text."""
+    """Return file and line at which an error was raised, for logs: never its message, which may quote the text."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

@@ -1,7 +1,7 @@
 """A worker that is an event loop of this process: it carries many tasks of engines that wait for a network.
 
 A task that waits holds a slot and no thread; it can be cancelled at any moment. ``Task.renew`` is ignored, since other
-tasks share the engine: an engine for a network connects anew by itself.
+tasks share the engine: an engine for a network reconnects by itself.
 """
 
 from __future__ import annotations

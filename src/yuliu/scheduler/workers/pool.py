@@ -1,4 +1,4 @@
-"""The workers of a scheduler: which are up, what each runs since when, and what takes the place of a lost one.
+"""The workers of a scheduler: their tasks with deadlines, and the replacement of lost ones.
 
 No locks here: :class:`yuliu.scheduler.scheduler.Scheduler` guards the pool with its own.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from yuliu.scheduler.workers.api import Message, Report, StartWorker, Task, TaskDone, TaskFailed, Worker
 
 START_S = 120.0
-"""Maximum time for building the engines of a worker, seconds; also allowed for building one anew within a task."""
+"""Maximum time for building the engines of a worker, seconds; also allowed for rebuilding one within a task."""
 PATIENCE = 20.0
 """A task may take this multiple of the usual time of its kind, if that is more than ``hang_s``."""
 OVERSLEPT_S = 0.5
@@ -63,9 +63,9 @@ class RunningTask:
     kind: tuple[str, bool]
     """Its engine, and whether it is a plan."""
     limit_s: float
-    """When it is given up."""
+    """Time at which it is given up."""
     is_cancelled: bool = False
-    """Whether its worker was told to end it."""
+    """True if its worker was told to end it."""
 
 
 @dataclass(slots=True)
@@ -75,7 +75,7 @@ class _Member:
     worker: Worker
     group: _Group
     limit_s: float
-    """When its start is given up; infinity once it is up."""
+    """Time at which its start is given up; infinity once it is up."""
     slots: int = 1
     can_cancel: bool = False
     runs: dict[int, RunningTask] = field(default_factory=dict)
@@ -113,11 +113,11 @@ class WorkerPool:
 
     @property
     def has_free_slot(self) -> bool:
-        """Whether any worker waits for a task."""
+        """True if any worker waits for a task."""
         return self._num_free > 0
 
     def carries(self, engine: str) -> bool:
-        """Whether a worker with this engine is there, or being started."""
+        """True if a worker with this engine is there, or being started."""
         return any(member.group.carries(engine) for member in self._members.values())
 
     def start_first(self, inbox: SimpleQueue[Message], now: float) -> list[WorkerReady]:
@@ -252,10 +252,10 @@ class WorkerPool:
 
 @dataclass(frozen=True, slots=True)
 class LostWorker:
-    """What a worker was doing when it was given up."""
+    """Work of a worker that was given up."""
 
     starting: bool
-    """Whether it had not announced itself yet."""
+    """True if it had not announced itself yet."""
     tasks: tuple[Task, ...]
 
 

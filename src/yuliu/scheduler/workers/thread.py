@@ -123,7 +123,7 @@ class WorkerThread:
         try:
             results = self._call(self._engines[task.engine], task)
         except MemoryError:
-            raise  # what is left of the engine is not to be trusted
+            raise  # the engine's state can no longer be trusted
         except Exception as error:  # noqa: BLE001 - the boundary to foreign code: the error is passed on
             return TaskFailed(self._name, task.task_id, failure(error, self._name))
         return TaskDone(self._name, task.task_id, results, time.perf_counter() - began_s)
