@@ -37,7 +37,7 @@ from yuliu.wire.keys import ApiKey
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from yuliu.delivery import Event
+    from yuliu.delivery import DeliveryEvent
 
 PCM = functools.partial(encoding_asked_for, "pcm", field="format", sample_rate=None, channels=1, kbps=None)
 
@@ -46,10 +46,10 @@ class ListSink:
     """Sink that keeps its events."""
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self.events: list[DeliveryEvent] = []
         self.is_begun = asyncio.Event()
 
-    async def send(self, event: Event) -> None:
+    async def send(self, event: DeliveryEvent) -> None:
         self.events.append(event)
         self.is_begun.set()
 
@@ -78,7 +78,7 @@ def keyed(**quotas: Any) -> tuple[Principal, KeyUsage]:
     return Principal(lambda: key, usage), usage
 
 
-async def run(delivery: Delivery) -> list[Event]:
+async def run(delivery: Delivery) -> list[DeliveryEvent]:
     sink = ListSink()
     await delivery.run(sink)
     return sink.events

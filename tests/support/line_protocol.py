@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from yuliu.access import Principal
-    from yuliu.delivery import Delivery, Event
+    from yuliu.delivery import Delivery, DeliveryEvent
     from yuliu.server.context import ServerContext
     from yuliu.server.routing import Exchange
 
@@ -60,7 +60,7 @@ class LineSession:
             case _:
                 raise InvalidRequest("a line is 'speak VOICE', '+TEXT', 'end' or 'cancel'")
 
-    def frames(self, event: Event) -> Iterable[str | bytes]:
+    def frames(self, event: DeliveryEvent) -> Iterable[str | bytes]:
         """Return the frames of an event."""
         match event:
             case DeliveryStarted(encoding=encoding):

@@ -13,7 +13,7 @@ MAX_TEXT_CHARACTERS = 8_192
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class ResendItem:
     """One message about a text."""
 
     kind: str
@@ -43,22 +43,22 @@ class ResendBuffer:
         """Characters of text so far."""
         self.ended: bool = False
         """True if the text has ended."""
-        self._items: list[Item] = []
+        self._items: list[ResendItem] = []
         self._next = 0
 
     def text(self, text: str) -> None:
         """Add text, split where it is too long for one message."""
         for at in range(0, len(text), MAX_TEXT_CHARACTERS):
             piece = text[at : at + MAX_TEXT_CHARACTERS]
-            self._items.append(Item("text", self.num_characters, piece))
+            self._items.append(ResendItem("text", self.num_characters, piece))
             self.num_characters += len(piece)
 
     def say(self, kind: str, **values: object) -> None:
         """Add another message about the text at this place."""
-        self._items.append(Item(kind, self.num_characters, values=values))
+        self._items.append(ResendItem(kind, self.num_characters, values=values))
         self.ended |= kind == "end"
 
-    def next(self) -> Item | None:
+    def next(self) -> ResendItem | None:
         """Return the next message to send and count it as sent; None if there is none."""
         if self._next == len(self._items):
             return None
@@ -90,5 +90,5 @@ class ResendBuffer:
             self._next += 1
 
 
-def _is_missing(item: Item, num_characters: int) -> bool:
+def _is_missing(item: ResendItem, num_characters: int) -> bool:
     return item.until > num_characters if item.kind == "text" else item.at >= num_characters

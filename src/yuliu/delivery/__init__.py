@@ -8,10 +8,10 @@ here knows HTTP, JSON or a web framework.
 from yuliu.delivery.delivery import Delivery
 from yuliu.delivery.events import (
     AudioEncoded,
+    DeliveryEvent,
     DeliveryFailed,
     DeliveryFinished,
     DeliveryStarted,
-    Event,
     MarksReached,
     PlaybackResumed,
     PlaybackStalled,
@@ -25,10 +25,10 @@ from yuliu.delivery.text_queue import SpeakingChange
 __all__ = (
     "AudioEncoded",
     "Delivery",
+    "DeliveryEvent",
     "DeliveryFailed",
     "DeliveryFinished",
     "DeliveryStarted",
-    "Event",
     "Gateway",
     "MarksReached",
     "Order",

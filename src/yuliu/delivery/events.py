@@ -88,6 +88,6 @@ class DeliveryFailed:
     """Ending of the stream, if one was opened."""
 
 
-Event = (
+DeliveryEvent = (
     DeliveryStarted | SegmentStarted | MarksReached | PlaybackResumed | AudioEncoded | DeliveryFinished | DeliveryFailed
 )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from yuliu.delivery.access_log import AccessRecord
     from yuliu.delivery.encoder_pool import StreamEncoder, WholeEncoder
-    from yuliu.delivery.events import Event
+    from yuliu.delivery.events import DeliveryEvent
     from yuliu.delivery.order import Order
     from yuliu.stream import Stream
     from yuliu.types import Chunk, Timing
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Sink(Protocol):
     """Destination of a delivery's events."""
 
-    async def send(self, event: Event) -> None:
+    async def send(self, event: DeliveryEvent) -> None:
         """Take an event; wait while the client takes no more audio.
 
         Raises:

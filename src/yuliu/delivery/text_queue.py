@@ -45,7 +45,7 @@ class _Mark(Enum):
     END = "end"
 
 
-Item = str | SpeakingChange | _Mark
+QueuedText = str | SpeakingChange | _Mark
 
 
 class TextQueue:
@@ -77,7 +77,7 @@ class TextQueue:
         self._max_characters = max_characters
         self._effects, self._languages = effects, languages
         self._principal, self._held = principal, held
-        self._waiting: asyncio.Queue[Item] = asyncio.Queue()
+        self._waiting: asyncio.Queue[QueuedText] = asyncio.Queue()
         self._num_items = 0
 
     def check(self, change: SpeakingChange) -> None:
@@ -126,7 +126,7 @@ class TextQueue:
             self._held.give_back(CHANGE_NUM_BYTES if isinstance(item, SpeakingChange) else ITEM_NUM_BYTES)
             await self._push(stream, item)
 
-    def _put(self, item: Item, weight: int, num_bytes: int) -> None:
+    def _put(self, item: QueuedText, weight: int, num_bytes: int) -> None:
         self._num_items += max(1, weight)
         if self._max_characters is not None and self._num_items > self._max_characters:
             reason = f"a stream takes at most {self._max_characters} characters; open another"
@@ -138,7 +138,7 @@ class TextQueue:
         self._held.take(num_bytes)
         self._waiting.put_nowait(item)
 
-    async def _push(self, stream: Stream, item: Item) -> None:
+    async def _push(self, stream: Stream, item: QueuedText) -> None:
         match item:
             case str():
                 await _push_text(stream, item)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive
 
-    from yuliu.delivery import Event, PlaybackStalled
+    from yuliu.delivery import DeliveryEvent, PlaybackStalled
     from yuliu.server.context import ServerContext
     from yuliu.server.routing import Exchange
     from yuliu.wire.problems import Problem
@@ -132,7 +132,7 @@ class _HttpSink:
         self._last: bytes | None = None
         delivery.record.status = 0
 
-    async def send(self, event: Event) -> None:
+    async def send(self, event: DeliveryEvent) -> None:
         """Send an event."""
         match event:
             case DeliveryStarted():

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Message
 
-    from yuliu.delivery import Event, PlaybackStalled
+    from yuliu.delivery import DeliveryEvent, PlaybackStalled
     from yuliu.server.context import ServerContext
     from yuliu.server.routing import Exchange
 
@@ -39,7 +39,7 @@ class Session(Protocol):
         """
         ...
 
-    def frames(self, event: Event) -> Iterable[str | bytes]:
+    def frames(self, event: DeliveryEvent) -> Iterable[str | bytes]:
         """Return the messages that carry an event."""
         ...
 
@@ -120,7 +120,7 @@ class _SocketSink:
         self._delivery.fail(Closed("the server is shutting down; its time for streams is up"))
         self.opened.set()
 
-    async def send(self, event: Event) -> None:
+    async def send(self, event: DeliveryEvent) -> None:
         """Send the messages of an event; audio only while not too much of it is unconfirmed."""
         while isinstance(event, AudioEncoded) and self._carrier.receipts.is_full and not self._is_stopped:
             self._carrier.awake.clear()

@@ -21,7 +21,7 @@ def _matching(pattern: str) -> Meta:
 
 
 Name = Annotated[str, _matching("[a-z0-9][a-z0-9_-]{0,63}")]
-Word = Annotated[str, _matching("[A-Za-z0-9][A-Za-z0-9._-]{0,63}")]
+Identifier = Annotated[str, _matching("[A-Za-z0-9][A-Za-z0-9._-]{0,63}")]
 FileName = Annotated[str, _matching("[A-Za-z0-9][A-Za-z0-9._-]{0,127}")]
 Sha256 = Annotated[str, _matching("[0-9a-f]{64}")]
 LINE_WORDS = "a string of 1 to 2000 printable characters on one line"
@@ -51,7 +51,7 @@ class WheelSource(Struct, frozen=True, forbid_unknown_fields=True, tag_field="ki
     If the distribution is installed in the running environment and holds the very files, they are copied from there.
     """
 
-    distribution: Word
+    distribution: Identifier
     """Name of the distribution."""
     version: Annotated[str, _matching("[0-9][0-9A-Za-z.+!_-]{0,63}")]
     """Version of the distribution."""
@@ -138,7 +138,7 @@ class VoiceManifest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """Relation of streamed samples to the offline ones."""
     gain_db: Annotated[float, Meta(ge=-40, le=40)] = 0.0
     """Gain that brings the voice to the common loudness, dB; 0 leaves it as the model gives it."""
-    speaker: Word | Literal[""] = ""
+    speaker: Identifier | Literal[""] = ""
     """Speaker of the weights, in the engine's own words; empty if there is only one."""
     licence: Licence
     """Terms of use."""

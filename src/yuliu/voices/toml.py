@@ -45,11 +45,11 @@ def parse_manifest(text: str, *, where: str, folder: Path | None = None) -> Mani
         values = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InvalidRequest(f"{where}: not valid TOML: {error}") from error
-    reader = _Reader(f"{where}: ", folder)
+    reader = _ManifestReader(f"{where}: ", folder)
     return reader.composite(values) if "parts" in values else reader.voice(values)
 
 
-class _Reader:
+class _ManifestReader:
     """One file being read.
 
     Args:

@@ -16,19 +16,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from yuliu.audio.formats import FORMATS, FormatName
 from yuliu.errors import InvalidRequest, NothingToSpeak
 from yuliu.text.lexicon import Entry
-from yuliu.types import MAX_SPEED, MIN_SPEED
 from yuliu.wire.encoding import encoding_asked_for
 from yuliu.wire.faults import must
 from yuliu.wire.lexicons import entries_of, entry_names
 from yuliu.wire.response_bodies import ListedVoice, ModelEntry, ModelList, VoiceList, json_body
 from yuliu.wire.schema import Schema
 from yuliu.wire.strict_json import MEDIA_TYPE, media_type
-from yuliu.wire.synthesis_options import SynthesisFields, SynthesisOptions
+from yuliu.wire.synthesis_options import SpeedField, SynthesisFields, SynthesisOptions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -112,9 +111,6 @@ class VoiceObject(Struct, frozen=True):
     """Name of the voice."""
 
 
-Speed = Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)]
-
-
 class SpeechBody(SynthesisFields, frozen=True, kw_only=True):
     """Body of a speech request. Null counts as left out, as do empty names; unknown fields are ignored."""
 
@@ -128,7 +124,7 @@ class SpeechBody(SynthesisFields, frozen=True, kw_only=True):
     """Checked and not used."""
     response_format: Annotated[FormatName | Literal[""] | None, must(f"one of {', '.join(FORMATS)}")] = None
     """Format of the sound; ``mp3`` if left out."""
-    speed: Speed | None = None
+    speed: SpeedField | None = None
     """Pace; 1 is the voice's own."""
     stream_format: Annotated[
         StreamFormat | Literal[""] | None, must(f"one of {', '.join(STREAM_FORMATS)}; both stream")

@@ -14,7 +14,7 @@ from msgspec import Meta, Struct, field
 from yuliu.audio.chain import NO_EFFECTS, Effects
 from yuliu.errors import InvalidRequest
 from yuliu.text import languages
-from yuliu.types import Lang
+from yuliu.types import MAX_SPEED, MIN_SPEED, Lang
 from yuliu.wire.effects import EFFECT_FIELDS, EffectFields
 from yuliu.wire.faults import must
 from yuliu.wire.lexicons import EntriesField, NamesField
@@ -34,6 +34,7 @@ MAX_LEAD_IN_MS = 1000
 MAX_SEED = 2**32 - 1
 _DECIMAL = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9})?", re.ASCII)
 
+SpeedField = Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)]
 LanguageField = Annotated[str, must("a BCP 47 tag, such as 'zh' or 'en-US', or 'auto'")]
 """Its value is for :func:`parse_language`: languages are registered while the program runs."""
 

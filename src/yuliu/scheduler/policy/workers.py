@@ -17,7 +17,7 @@ MOMENT_S = 0.008
 
 
 @dataclass(slots=True)
-class _Group:
+class _WorkerGroup:
     """Workers with the same engines. Limits and reserves count within a group."""
 
     slots: int = 0
@@ -31,7 +31,7 @@ class _Worker:
     engines: frozenset[str]
     """Names of its engines; empty means all."""
     slots: int
-    group: _Group
+    group: _WorkerGroup
     tasks: list[tuple[int, ...]] = field(default_factory=list)
     """The jobs of each task that it runs."""
     bulk: list[tuple[int, ...]] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Workers:
         self._engines = tuple(engines)
         self._limit = limit
         self._workers: dict[str, _Worker] = {}
-        self._groups: dict[frozenset[str], _Group] = {}
+        self._groups: dict[frozenset[str], _WorkerGroup] = {}
         self._usable: dict[str, _Worker] = {}
         self._failed_on: dict[int, str] = {}
         self._homes: dict[int, str] = {}
@@ -86,7 +86,7 @@ class Workers:
         """
         if name not in self._workers:
             carried = frozenset(engines)
-            group = self._groups.setdefault(carried, _Group())
+            group = self._groups.setdefault(carried, _WorkerGroup())
             self._workers[name] = _Worker(carried, slots, group)
             self._count()
 

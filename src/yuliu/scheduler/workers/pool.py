@@ -41,7 +41,7 @@ _KEPT = 0.9
 
 
 @dataclass(slots=True)
-class _Group:
+class _PoolGroup:
     """Workers that are alike."""
 
     kind: str
@@ -73,7 +73,7 @@ class _Member:
     """A worker of the pool."""
 
     worker: Worker
-    group: _Group
+    group: _PoolGroup
     limit_s: float
     """Time at which its start is given up; infinity once it is up."""
     slots: int = 1
@@ -241,7 +241,7 @@ class WorkerPool:
             if not member.worker.join(max(0.0, until_s - time.monotonic()))
         ]
 
-    def _start(self, group: _Group, now: float) -> str:
+    def _start(self, group: _PoolGroup, now: float) -> str:
         name = f"worker-{next(self._numbers)}"
         worker = self._backends[group.kind](name, group.specs, self._report)
         self._members[name] = _Member(worker, group, now + START_S)
@@ -273,8 +273,8 @@ def _announcement(message: Message) -> WorkerReady:
     return message
 
 
-def _groups(engines: Sequence[EngineSpec], num_threads: int) -> list[_Group]:
+def _groups(engines: Sequence[EngineSpec], num_threads: int) -> list[_PoolGroup]:
     """Engines that compute share the threads; others have workers of their own."""
     shared = tuple(spec for spec in engines if spec.kind == "thread" and spec.num_workers is None)
-    own = [_Group(spec.kind, (spec,), spec.num_workers or 1) for spec in engines if spec not in shared]
-    return [_Group("thread", shared, num_threads), *own] if shared else own
+    own = [_PoolGroup(spec.kind, (spec,), spec.num_workers or 1) for spec in engines if spec not in shared]
+    return [_PoolGroup("thread", shared, num_threads), *own] if shared else own

@@ -45,7 +45,7 @@ def parse_pls(data: bytes) -> Parsed:
     if len(data) > MAX_FILE_BYTES:
         raise InvalidRequest(f"the lexicon has more than {MAX_FILE_BYTES:,} bytes; split it in two", param="entries")
     parser = expat.ParserCreate(namespace_separator=" ")
-    reader = _Reader(parser)
+    reader = _PlsReader(parser)
     try:
         parser.Parse(data, True)
     except expat.ExpatError as error:
@@ -67,7 +67,7 @@ class _Lexeme:
     """Readings: whether it is preferred, its text, and its alphabet, None for words."""
 
 
-class _Reader:
+class _PlsReader:
     """Handlers that collect entries while expat reads."""
 
     def __init__(self, parser: expat.XMLParserType) -> None:

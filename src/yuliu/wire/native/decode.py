@@ -23,14 +23,13 @@ from yuliu.wire.native.messages import (
     Ping,
     PlaybackPosition,
     Resume,
-    Speed,
     Start,
     TextDelta,
 )
 from yuliu.wire.preset_fields import ChunkingField
 from yuliu.wire.schema import Schema, field_names
 from yuliu.wire.strict_json import read_json
-from yuliu.wire.synthesis_options import LanguageField, SynthesisFields, parse_language
+from yuliu.wire.synthesis_options import LanguageField, SpeedField, SynthesisFields, parse_language
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,7 +57,7 @@ class StartFields(
     """1, or 2 for the same sound on both sides."""
     kbps: Annotated[int, Meta(ge=1, le=1_000)] | None = None
     """Bit rate in thousands of bits a second; one at which speech sounds clean if left out."""
-    speed: Speed | None = None
+    speed: SpeedField | None = None
     """Pace; 1 is the voice's own."""
     timings: bool | None = None
     """``false`` if ``timing`` messages are not wanted."""
@@ -92,7 +91,7 @@ class ConfigFields(EffectFields, frozen=True, kw_only=True, forbid_unknown_field
 
     context: ContextName
     """Name of the context."""
-    speed: Speed | None = None
+    speed: SpeedField | None = None
     """Pace; 1 is the voice's own."""
     chunking: ChunkingField | None = None
     """Rules for cutting text."""

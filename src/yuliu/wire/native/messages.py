@@ -12,7 +12,7 @@ from msgspec import Meta, Struct, field
 
 from yuliu.errors import InvalidRequest, Overloaded
 from yuliu.text.lexicon import Entry
-from yuliu.types import MAX_SPEED, MIN_SPEED, Coverage, Lang, Mark, Skipped, Span, Timing
+from yuliu.types import Coverage, Lang, Mark, Skipped, Span, Timing
 from yuliu.wire.faults import must
 from yuliu.wire.synthesis_options import SynthesisOptions
 
@@ -39,7 +39,6 @@ StreamName = Annotated[str, must("the id that 'started' told", pattern=_STREAM_P
 Position = Annotated[float, Meta(ge=0, le=MAX_MS)]
 """Place in the sound of a context, milliseconds."""
 Count = Annotated[int, Meta(ge=0, le=MAX_WHOLE)]
-Speed = Annotated[float, Meta(ge=MIN_SPEED, le=MAX_SPEED)]
 _NUMBER_ID = Meta(ge=-MAX_WHOLE, le=MAX_WHOLE)
 PingId = Annotated[
     Annotated[str, Meta(max_length=MAX_PING_ID_CHARACTERS)]

@@ -27,7 +27,7 @@ from yuliu.wire.native import messages as said
 
 if TYPE_CHECKING:
     from yuliu.access import Principal
-    from yuliu.delivery import Delivery, Event, PlaybackStalled
+    from yuliu.delivery import Delivery, DeliveryEvent, PlaybackStalled
     from yuliu.stream import Timeline
     from yuliu.wire.native.messages import ForText
     from yuliu.wire.native.replay_buffer import ReplayBuffer
@@ -141,7 +141,7 @@ class ResumableStream:
 
     # As the sink of its delivery.
 
-    async def send(self, event: Event) -> None:
+    async def send(self, event: DeliveryEvent) -> None:
         """Put an event into the replay buffer; wait until audio was sent."""
         if isinstance(event, AudioEncoded):
             await self._add(event)
@@ -170,7 +170,7 @@ class ResumableStream:
             self._sent.clear()
             await self._sent.wait()
 
-    def _messages(self, event: Event) -> list[said.Told]:
+    def _messages(self, event: DeliveryEvent) -> list[said.Told]:
         match event:
             case DeliveryStarted():
                 return [self._started(event)]
