@@ -96,6 +96,8 @@ def test_no_command_shows_help(capsys: pytest.CaptureFixture[str]) -> None:
         (["say", "hi", "-o", "a.wav", "--speed", "9"], "not in the range"),
         (["say", "hi", "-o", "a.wav", "--encoding", "hex"], "is not a text encoding"),
         (["serve", "--port", "70000"], "not in the range"),
+        (["explain", "hi", "--lang", "xx"], "yuliu: error: '--lang': there is no language 'xx'; there are"),
+        (["explain", "hi", "--lang", "x"], "yuliu: error: '--lang' must be a language tag"),
     ],
 )
 def test_wrong_usage_is_reported(capsys: pytest.CaptureFixture[str], args: list[str], message: str) -> None:

@@ -6,7 +6,7 @@ import pickle
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pytest
@@ -136,3 +136,17 @@ def test_a_registered_family_is_prepared_once_for_all_its_engines() -> None:
     spec, loader = EngineSpec("one", "solo", (("a.onnx", Path("a.onnx")),), (("gain", 0.5),)), Loader()
     assert loader.load(spec) is not loader.load(pickle.loads(pickle.dumps(spec)))
     assert prepared == [spec]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": "process"}, "kind must be one of thread, async, not 'process'"),
+        ({"slots": 0}, "at least 1"),
+        ({"num_workers": 0}, "at least 1"),
+    ],
+)
+def test_a_spec_that_no_worker_could_carry_is_refused(changes: dict[str, Any], message: str) -> None:
+    """It would otherwise refuse every stream as if the machine were overloaded."""
+    with pytest.raises(ValueError, match=message):
+        EngineSpec("tone", "tone", **changes)

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 GROUP = "yuliu.engines"
 """Entry-point group of installed engine families."""
 
+KINDS = ("thread", "async")
+"""Kinds of workers that run engines."""
 MAX_WORDS = 4096
 """Number of words whose phonemes from the net for unknown words are remembered: names come again in a text."""
 
@@ -68,6 +70,17 @@ class EngineSpec:
     one event loop (``async``)."""
     slots: int = 1
     """Number of calls that a worker of kind ``async`` carries at once."""
+
+    def __post_init__(self) -> None:
+        """Refuse a spec that no worker could carry.
+
+        Raises:
+            ValueError: The kind is not known, or a number is below 1.
+        """
+        if self.kind not in KINDS:
+            raise ValueError(f"engine {self.name!r}: kind must be one of {', '.join(KINDS)}, not {self.kind!r}")
+        if self.slots < 1 or (self.num_workers is not None and self.num_workers < 1):
+            raise ValueError(f"engine {self.name!r}: slots and num_workers must be at least 1")
 
 
 class Loader:

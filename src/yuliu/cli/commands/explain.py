@@ -50,14 +50,14 @@ class ExplainRequest:
     as_json: bool
 
 
-def _language(ctx: click.Context, param: click.Parameter, tag: str | None) -> Lang | None:
+def _language(ctx: click.Context, _: click.Parameter, tag: str | None) -> Lang | None:
     """Return the language that a BCP 47 tag means, or fail with the languages that there are."""
     from yuliu.text.languages import parse_language
 
     try:
         return None if tag is None else parse_language(tag, param="--lang")
     except InvalidRequest as error:
-        raise click.BadParameter(error.message, ctx, param) from None
+        raise click.UsageError(error.message, ctx) from None
 
 
 _FILE = click.Path(exists=True, dir_okay=False, allow_dash=True)
