@@ -193,6 +193,18 @@ def test_a_cancelled_task_ends_soon_or_when_the_engine_returns(backend: Backend)
     hand.end()
 
 
+def test_a_task_cancelled_at_once_is_reported_once(backend: Backend) -> None:
+    """Even if nothing of it has run yet: without a report the worker would count as hung."""
+    hand = WorkerByHand(backend, backend.spec(backend.engine))
+    hand.up()
+    for task_id in range(20):
+        hand.worker.submit(Task(task_id, "tone", PLAN.jobs))
+        hand.worker.cancel(task_id)
+        assert hand.next().task_id == task_id  # type: ignore[union-attr]
+    hand.run(Task(20, "tone", PLAN.jobs))
+    hand.end()
+
+
 def test_an_engine_is_warmed_up_before_it_is_announced(backend: Backend) -> None:
     """Each instance plans and renders the segments of its spec."""
     made = EngineFactory(backend.engine)

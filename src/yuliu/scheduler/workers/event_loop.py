@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _log = event_logger("yuliu.scheduler.workers")
 
+CANCELLED = "the call of the engine was cancelled"
+
 
 class WorkerLoop:
     """One event loop on a thread of its own.
@@ -119,7 +121,13 @@ class WorkerLoop:
             self._over.set_exception(error)
 
     def _begin(self, task: Task) -> None:
-        self._running[task.task_id] = self._loop.create_task(self._perform(task))
+        running = self._running[task.task_id] = self._loop.create_task(self._perform(task))
+        running.add_done_callback(lambda _: self._end_unbegun(task.task_id))
+
+    def _end_unbegun(self, task_id: int) -> None:
+        """Report a task that was cancelled before it ran at all."""
+        if self._running.pop(task_id, None) is not None and not self._over.done():
+            self._report(TaskFailed(self._name, task_id, SynthesisFailed(CANCELLED)))
 
     def _cancel(self, task_id: int) -> None:
         if (running := self._running.get(task_id)) is not None:
@@ -131,7 +139,7 @@ class WorkerLoop:
             results = await self._call(task)
             message: TaskDone | TaskFailed = TaskDone(self._name, task.task_id, results, time.perf_counter() - began_s)
         except asyncio.CancelledError:
-            message = TaskFailed(self._name, task.task_id, SynthesisFailed("the call of the engine was cancelled"))
+            message = TaskFailed(self._name, task.task_id, SynthesisFailed(CANCELLED))
         except MemoryError as error:
             return self._end(error)
         except Exception as error:  # noqa: BLE001 - the boundary to foreign code: the error is passed on
