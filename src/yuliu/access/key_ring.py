@@ -43,7 +43,7 @@ class KeyMissing(YuliuError):
     code = "invalid_api_key"
 
     def __init__(self, *, was_shown: bool) -> None:
-        super().__init__("this key is not known, or was revoked" if was_shown else "this server wants an API key")
+        super().__init__("this key is not known, or was revoked" if was_shown else "this server requires an API key")
         self.was_shown = was_shown
 
 

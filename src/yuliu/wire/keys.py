@@ -130,7 +130,7 @@ def key_missing(*, was_shown: bool) -> Problem:
     message = (
         "this key is not known, or was revoked"
         if was_shown
-        else "this server wants an API key: 'Authorization: Bearer KEY', or 'X-API-Key: KEY'"
+        else "this server requires an API key: 'Authorization: Bearer KEY', or 'X-API-Key: KEY'"
     )
     challenge = 'Bearer realm="yuliu"' + (', error="invalid_token"' if was_shown else "")
     return Problem(401, "invalid_api_key", message, challenge=challenge)
