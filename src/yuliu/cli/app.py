@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 COMMANDS = {
     "say": "Speak a text, a file, or piped input while it is being written.",
     "serve": "Run the server.",
-    "client": "Speak through a server elsewhere; break down its latency.",
+    "client": "Speak through a server; break down its latency.",
     "explain": "Show how a text will be read, without synthesizing it.",
     "lexicon": "Manage pronunciations: list, add, remove, import, export, check.",
     "voices": "List, pull, verify and remove voices.",
-    "keys": "Create and revoke API keys.",
+    "keys": "Add, list and revoke API keys.",
     "presets": "List the presets: text segmentation and scheduling for each use case.",
     "doctor": "Check the installation, and say how to fix what is broken.",
     "bench": "Benchmark this machine: time to first packet, speed, memory.",

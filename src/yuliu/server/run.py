@@ -74,7 +74,7 @@ def serve(load: Callable[[Metrics], Synthesizer], config: ServerConfig | None = 
     metrics.gauge_source(lambda: GaugeValues(num_connections=len(server.server_state.connections)))
     host, port = listener.getsockname()[:2]
     _log.info("listening", host=host, port=port)
-    _log.info("entry", keys="wanted" if keys else "none", tls="yes" if config.certificate else "no")
+    _log.info("entry", keys="required" if keys else "none", tls="yes" if config.certificate else "no")
     server.run(sockets=[listener])
     if failures:
         raise failures[0]

@@ -91,7 +91,7 @@ class SpeechRequest(Struct, frozen=True):
     channels: int = 1
     """1, or 2 for the same sound on both sides."""
     kbps: int | None = None
-    """Bit rate in thousands of bits a second, for formats that give up something for size."""
+    """Bit rate in thousands of bits a second, for lossy formats."""
     lexicon: tuple[str, ...] = ()
     """Names of lexicons, the strongest last."""
     lexicon_entries: tuple[Entry, ...] = ()
@@ -137,7 +137,7 @@ class SpeechBody(SynthesisFields, frozen=True, kw_only=True):
     channels: int | None = None
     """1, or 2 for the same sound on both sides."""
     kbps: int | None = None
-    """Bit rate in thousands of bits a second, for formats that give up something for size."""
+    """Bit rate in thousands of bits a second, for lossy formats."""
 
     def request(self, max_characters: int, headers: Mapping[str, str]) -> SpeechRequest:
         """Return the request.

@@ -131,10 +131,14 @@ def _kind(schema: JsonObject) -> str:
 def _scalar(schema: JsonObject) -> str:
     kind = str(schema.get("type", "any value"))
     if "minimum" in schema and "maximum" in schema:
-        return f"{kind}, {schema['minimum']:g} to {schema['maximum']:g}"
+        return f"{kind}, {_number(schema['minimum'])} to {_number(schema['maximum'])}"
     if "pattern" in schema:
         return f"{kind} that matches {schema['pattern'].removesuffix(NOT_BEFORE_NEWLINE)}"
     return kind
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 def _inner(schema: JsonObject) -> str:

@@ -113,7 +113,7 @@ def test_an_exposed_server_as_a_program(start: Start, capsys: pytest.CaptureFixt
         *(*files, "--drain-s", "5"),
     )
     log = read_until(process, "ready voices=")
-    assert "entry keys=wanted tls=yes" in log
+    assert "entry keys=required tls=yes" in log
     found = re.search(r"listening .*port=(\d+)", log)
     assert found
     client = Client(f"https://localhost:{found[1]}", chain)

@@ -31,7 +31,7 @@ _OPTIONS = (
     click.option("--level", is_flag=True, help="Level the loudness of sentences."),
     click.option("--compress", is_flag=True, help="Compress the dynamic range, for noisy surroundings."),
     click.option("--highpass", is_flag=True, help="Remove frequencies below the voice."),
-    click.option("--denoise", is_flag=True, help="Remove noise; needs the extra denoise where the voice runs."),
+    click.option("--denoise", is_flag=True, help="Remove noise; needs yuliu[denoise] where the voice runs."),
 )
 
 

@@ -84,7 +84,7 @@ Examples:
 @table_option
 @quiet_option
 def endpoints(rounds: int, out: Path | None, table: Path | None, quiet: bool) -> None:
-    """Measure the time to first packet of each format on each endpoint, with one client, beside PCM.
+    """Measure the time to first packet of each format on each endpoint, with one client, compared with PCM.
 
     Starts its own server. Keep the machine otherwise idle.
     """

@@ -1,4 +1,4 @@
-"""``yuliu client``: speech from a server elsewhere, and a breakdown of its latency."""
+"""``yuliu client``: speech from a server, and a breakdown of its latency."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ exist when it starts.
 """,
 )
 def command() -> None:
-    """Create and revoke API keys."""
+    """Add, list and revoke API keys."""
 
 
 @command.command(epilog="\b\nExamples:\n  yuliu keys add phone\n  yuliu keys add shop --per-minute 60 --streams 4")

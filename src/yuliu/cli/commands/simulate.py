@@ -80,7 +80,7 @@ Examples:
 def command(voice: str, path: Path | None, find: bool, as_json: bool, **options: Any) -> None:  # noqa: ANN401 - the load's
     """Simulate many listeners on a virtual clock: the real scheduler, engines timed by a table, and real-time players.
 
-    Minutes take seconds, and the same options give the same numbers.
+    A simulated minute takes about a second, and the same options give the same numbers.
     """
     from yuliu.scheduler.simulation.simulate import Load, capacity
 

@@ -87,7 +87,7 @@ class StartFields(
 
 
 class ConfigFields(EffectFields, frozen=True, kw_only=True, forbid_unknown_fields=True, tag_field="type", tag="config"):
-    """Cut or speak otherwise from now on. A field that is left out or null stays as it is."""
+    """Change chunking or speech settings from now on. A field that is omitted or null is unchanged."""
 
     context: ContextName
     """Name of the context."""

@@ -135,14 +135,14 @@ class TextDelta(ClientStruct, frozen=True, tag="text"):
 
 
 class Flush(ClientStruct, frozen=True, tag="flush"):
-    """Speak what has come as it is, without waiting for what may follow."""
+    """Speak the pending text now, without waiting for more."""
 
     context: ContextName
     """Name of the context."""
 
 
 class Config(Struct, frozen=True):
-    """Cut or speak otherwise from now on."""
+    """Change chunking or speech settings from now on."""
 
     context: str
     speed: float | None = None
@@ -160,7 +160,7 @@ class PlaybackPosition(ClientStruct, frozen=True, tag="playback"):
     context: ContextName
     """Name of the context."""
     position_ms: Position
-    """Place in the sound that is being heard, milliseconds."""
+    """Playback position, milliseconds."""
 
 
 class Cancel(ClientStruct, frozen=True, tag="cancel"):
@@ -169,7 +169,7 @@ class Cancel(ClientStruct, frozen=True, tag="cancel"):
     context: ContextName
     """Name of the context."""
     position_ms: Position | None = None
-    """Place in the sound that is being heard, milliseconds, if known."""
+    """Playback position, milliseconds, if known."""
 
 
 class End(ClientStruct, frozen=True, tag="end"):
@@ -200,7 +200,7 @@ class ServerStruct(Struct, frozen=True, tag_field="type"):
 
 
 class Started(ServerStruct, frozen=True, tag="started"):
-    """The stream is carried. Its sound comes with this tag."""
+    """The stream was accepted. Its audio carries this tag."""
 
     context: str = ""
     """Name of the context."""
