@@ -18,10 +18,10 @@ serve: setup voices ## set up, fetch the voices, serve on http://127.0.0.1:8000
 # The two halves share nothing, so they run side by side; the output of the first comes last.
 test: setup-dev voices ## set up, fetch the voices, run the whole test suite
 	@echo "running the tests of the pure packages in the background; their output follows at the end"
-	@$(BIN)/python scripts/check_coverage.py > .coverage.log 2>&1 & gate=$$!; \
+	@$(BIN)/python scripts/check_coverage.py > coverage-gate.log 2>&1 & gate=$$!; \
 	trap 'kill $$gate 2>/dev/null' INT TERM; \
 	$(BIN)/python -m pytest $$($(BIN)/python scripts/check_coverage.py --others); others=$$?; \
-	wait $$gate; gate=$$?; cat .coverage.log; exit $$((others > gate ? others : gate))
+	wait $$gate; gate=$$?; cat coverage-gate.log; exit $$((others > gate ? others : gate))
 
 coverage: setup-dev voices ## require that the tests of the pure packages cover every branch of them
 	$(BIN)/python scripts/check_coverage.py
@@ -78,4 +78,4 @@ voices: setup ## fetch the voices
 	$(BIN)/yuliu voices pull
 
 clean: ## remove the environment and all caches of tools
-	rm -rf $(VENV) .third-party tests/third_party/npm/node_modules .coverage.log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) .third-party tests/third_party/npm/node_modules coverage-gate.log .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

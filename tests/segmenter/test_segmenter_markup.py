@@ -152,3 +152,11 @@ def test_phonemes_of_another_language_do_not_decide_the_language() -> None:
         "看GPT", Span(0, 4), (0, 1, 2, 3), Boundary.SENTENCE, hints=(Hint(Span(1, 4), "phonemes", "x", "ipa"),)
     )
     assert [part.lang for part in split_segment(segment, ["zh"])] == ["zh", None]
+
+
+def test_a_hinted_text_beyond_the_weight_limit_stays_whole() -> None:
+    """No cut is forced inside a hinted text, not even where the segment begins with it."""
+    text = "<say-as interpret-as='characters'>" + "一" * 15 + "</say-as>" + "x" * 8
+    segments = segments_of(text, options=SMALL)
+    assert [hint.span for segment in segments for hint in segment.hints] == [Span(0, 15)]
+    assert segments[0].text.startswith("一" * 15)

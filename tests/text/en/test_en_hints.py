@@ -117,3 +117,8 @@ def test_a_text_that_is_no_number_is_not_said_as_one() -> None:
     reading = ENGLISH.read("room A", [Hint(Span(5, 6), "say_as", "cardinal")])
     assert [refused.rule for refused in reading.refused] == ["say_as_unknown"]
     assert reading.spoken == "room A"
+
+
+def test_a_date_in_no_known_order_is_read_as_it_stands() -> None:
+    """Without an order, a date is normalised like any other text."""
+    assert said("on 2024", hint("on 2024", "2024", "say_as", "date")) == said("on 2024")

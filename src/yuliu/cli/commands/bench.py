@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 @click.group(
     cls=Group,
+    context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
     epilog="""\b
 Examples:
