@@ -31,8 +31,6 @@ BELOW = (
     "src/yuliu/scheduler/simulation/simulate.py",
     "src/yuliu/text/en/pronounce.py",
     "src/yuliu/text/markup/links.py",
-    "src/yuliu/text/markup/stage.py",
-    "src/yuliu/wire/native/replay_buffer.py",
     "src/yuliu/wire/schema.py",
     "src/yuliu/wire/strict_json.py",
 )
