@@ -30,7 +30,7 @@ FIGURES = ("ttfp_ms", "ttfs_ms", "last_byte_ms", "cpu_ms")
 
 @dataclass(frozen=True, slots=True)
 class ComparePlan:
-    """What to compare."""
+    """Comparison of two installations."""
 
     command: str
     """The command as typed, for the report."""
